@@ -22,12 +22,22 @@ struct call_site {
   friend constexpr bool operator==(call_site const&, call_site const&) = default;
 };
 
+/// A message together with the place in the source that made it; converts from text at that place.
+struct located_text {
+  std::string_view text;
+  source_location source;
+
+  constexpr located_text(char const* what, source_location place = source_location::current()) noexcept
+      : text{what}, source{place} {}
+  constexpr located_text(std::string_view what, source_location place = source_location::current()) noexcept
+      : text{what}, source{place} {}
+};
+
 /// Base of every exception thrown here. The whole message is in `what()`.
 class [[gnu::visibility("default")]] error : public std::exception {
  public:
-  error(std::string_view what_and_fix, int rank = -1, call_site where = {}, int peer = -1,
-        source_location source = source_location::current()) noexcept
-      : rank_{rank}, peer_{peer}, where_{where}, source_{source} {
+  error(located_text what_and_fix, int rank = -1, call_site where = {}, int peer = -1) noexcept
+      : rank_{rank}, peer_{peer}, where_{where}, source_{what_and_fix.source} {
     message_ << "tpoverlap: ";
     if (rank >= 0) message_ << "rank " << rank << ": ";
     if (where.operation[0] != '\0') {
@@ -37,7 +47,7 @@ class [[gnu::visibility("default")]] error : public std::exception {
       if (where.chunk >= 0) message_ << " chunk " << where.chunk;
       message_ << ": ";
     }
-    message_ << what_and_fix;
+    message_ << what_and_fix.text;
   }
 
   [[nodiscard]] char const* what() const noexcept override { return message_.c_str(); }
