@@ -1,0 +1,5 @@
+//! @file
+//! Bad sample: no licence.
+#pragma once
+
+namespace tpoverlap {}

@@ -1,0 +1,7 @@
+// SPDX-FileCopyrightText: The tpoverlap authors
+// SPDX-License-Identifier: Apache-2.0
+//! @file
+//! Bad sample: a system header may have made a macro of this name.
+#pragma once
+
+inline constexpr int B0 = 0;

@@ -1,0 +1,7 @@
+// SPDX-FileCopyrightText: The tpoverlap authors
+// SPDX-License-Identifier: Apache-2.0
+//! @file
+//! Bad sample: not protected against a macro of this name.
+#pragma once
+
+constexpr int major(int device);
