@@ -11,7 +11,7 @@ cmake_host_system_information(RESULT tpoverlap_cores QUERY NUMBER_OF_LOGICAL_COR
 # Runs a command with its output shown live, and stops the script if it fails.
 function(tpoverlap_step what)
   list(JOIN ARGN " " line)
-  message("-- ${what}: ${line}")
+  message(STATUS "${what}: ${line}")
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${tpoverlap_root}" RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${what} failed (${code}): ${line}")
@@ -70,7 +70,8 @@ function(tpoverlap_setup)
   set(name_blas "a BLAS with cblas.h (OpenBLAS)")
   set(name_catch2 "Catch2 (2.13 or 3)")
 
-  message("-- Looking for: ${ARGN}")
+  list(JOIN ARGN ", " wanted)
+  message(STATUS "Looking for: ${wanted}")
   tpoverlap_missing(missing ${ARGN})
   if(NOT missing)
     return()
@@ -101,7 +102,7 @@ function(tpoverlap_setup)
     set(install ${prefix} env DEBIAN_FRONTEND=noninteractive "${apt}" -o DPkg::Lock::Timeout=120 install -y
                 --no-install-recommends ${packages})
     list(JOIN packages " " line)
-    message("-- Installing ${line}")
+    message(STATUS "Installing ${line}")
     execute_process(COMMAND ${install} RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
     if(NOT code EQUAL 0)
       # No package lists yet, or old ones that name files which are gone.
