@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The tpoverlap authors
+// SPDX-License-Identifier: Apache-2.0
+//! @file
+//! The arithmetic of a reduction: adds the ranks' contributions in ring order, straight from their memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include <tpoverlap/core/element.hpp>
+#include <tpoverlap/host/detail/add_arrays.hpp>
+#include <tpoverlap/host/detail/rendezvous.hpp>
+
+namespace tpoverlap::inline v0::host::detail {
+
+[[nodiscard]] constexpr bool can_sum(element type) noexcept {
+  return type == element::float64 || type == element::float32 || type == element::int32 ||
+         type == element::int64;
+}
+
+/// `result = ((peer[0] + peer[1]) + ...) + own`, where the peers are the held transfers in their order.
+/// `result` may be `own`: a block is summed on the stack before it is written.
+template <class T>
+void sum_pieces(std::span<transfer const> transfers, T const* own, T* result, std::int64_t elements) {
+  constexpr std::int64_t block = 1024;
+  T sum[block];
+  for (std::int64_t first = 0; first < elements; first += block) {
+    auto const count = (std::min)(block, elements - first);
+    auto const bytes = static_cast<std::size_t>(count) * sizeof(T);
+    bool empty = true;
+    for (auto const& each : transfers) {
+      if (!each.held) continue;
+      auto const* const from = static_cast<T const*>(each.source) + first;
+      if (empty) {
+        std::memcpy(sum, from, bytes);
+      } else {
+        accumulate_apart<T>(sum, from, count);
+      }
+      empty = false;
+    }
+    if (empty) {
+      std::memcpy(sum, own + first, bytes);
+    } else {
+      accumulate_apart<T>(sum, own + first, count);
+    }
+    std::memcpy(result + first, sum, bytes);
+  }
+}
+
+/// As above, for a type known at run time that `can_sum`.
+inline void sum_pieces(std::span<transfer const> transfers, void const* own, void* result,
+                       std::int64_t elements, element type) {
+  auto const as = [&]<class T>(T const*) {
+    sum_pieces(transfers, static_cast<T const*>(own), static_cast<T*>(result), elements);
+  };
+  switch (type) {
+    case element::float64: return as(static_cast<double const*>(nullptr));
+    case element::float32: return as(static_cast<float const*>(nullptr));
+    case element::int32: return as(static_cast<std::int32_t const*>(nullptr));
+    case element::int64: return as(static_cast<std::int64_t const*>(nullptr));
+    default: return;
+  }
+}
+
+}  // namespace tpoverlap::inline v0::host::detail
