@@ -10,7 +10,16 @@
 namespace tpoverlap::inline v0 {
 
 /// What a buffer holds. `float8_*` have one byte, `float16` and `bfloat16` two.
-enum class element : std::uint8_t { float64, float32, float16, bfloat16, float8_e4m3, float8_e5m2, int32, int64 };
+enum class element : std::uint8_t {
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  float8_e4m3,
+  float8_e5m2,
+  int32,
+  int64
+};
 
 /// Bytes of one element.
 [[nodiscard]] constexpr std::size_t size_of(element type) noexcept {
@@ -66,7 +75,9 @@ template <class T>
 struct element_traits<T const> : element_traits<T> {};
 
 template <class T>
-concept has_element = requires { element_traits<T>::value; };
+concept has_element = requires {
+  element_traits<T>::value;
+};
 
 template <has_element T>
 inline constexpr element element_of = element_traits<T>::value;

@@ -51,8 +51,8 @@ class [[gnu::visibility("default")]] error : public std::exception {
   }
 
   [[nodiscard]] char const* what() const noexcept override { return message_.c_str(); }
-  [[nodiscard]] int rank() const noexcept { return rank_; }   ///< the rank that reports, 0..P-1
-  [[nodiscard]] int peer() const noexcept { return peer_; }   ///< the rank it was waiting for, or -1
+  [[nodiscard]] int rank() const noexcept { return rank_; }  ///< the rank that reports, 0..P-1
+  [[nodiscard]] int peer() const noexcept { return peer_; }  ///< the rank it was waiting for, or -1
   [[nodiscard]] call_site where() const noexcept { return where_; }
   [[nodiscard]] source_location source() const noexcept { return source_; }
 

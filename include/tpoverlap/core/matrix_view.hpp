@@ -27,11 +27,14 @@ struct matrix_view {
 
   constexpr matrix_view(T* first, std::int64_t row_count, std::int64_t column_count, std::int64_t row_step,
                         std::int64_t column_step = 1)
-      : data{first}, rows{row_count}, columns{column_count}, row_stride{row_step}, column_stride{column_step} {}
+      : data{first},
+        rows{row_count},
+        columns{column_count},
+        row_stride{row_step},
+        column_stride{column_step} {}
 
   /// A view for reading converts from a view for writing.
-  constexpr matrix_view(matrix_view<std::remove_const_t<T>> const& other)
-    requires std::is_const_v<T>
+  constexpr matrix_view(matrix_view<std::remove_const_t<T>> const& other) requires std::is_const_v<T>
       : data{other.data},
         rows{other.rows},
         columns{other.columns},
@@ -52,7 +55,7 @@ struct matrix_view {
     return {data + first * column_stride, rows, count, row_stride, column_stride};
   }
 
-  [[nodiscard]] constexpr matrix_view transposed() const {                                  // (columns, rows)
+  [[nodiscard]] constexpr matrix_view transposed() const {  // (columns, rows)
     return {data, columns, rows, column_stride, row_stride};
   }
 

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The tpoverlap authors
+// SPDX-License-Identifier: Apache-2.0
+//! @file
+//! Makes the program of a policy: builder, strategy, synchronization.
+#pragma once
+
+#include <tpoverlap/policy/dependency.hpp>
+#include <tpoverlap/schedule/gather_builder.hpp>
+#include <tpoverlap/schedule/reduction_builder.hpp>
+#include <tpoverlap/schedule/synchronize.hpp>
+
+namespace tpoverlap::inline v0 {
+
+/// How a strategy sees the ranks: its `group(ranks)` if it has one, else a rotation.
+template <class Strategy>
+[[nodiscard]] constexpr rank_group group_of(Strategy const& strategy, int ranks) {
+  if constexpr (requires { strategy.group(ranks); }) {
+    return strategy.group(ranks);
+  } else {
+    return {ranks};
+  }
+}
+
+/// Landing slots of a strategy: its `depth` if it has one, else 0, a place for every shard.
+template <class Strategy>
+[[nodiscard]] constexpr int depth_of(Strategy const& strategy) {
+  if constexpr (requires { strategy.depth; }) {
+    return strategy.depth;
+  } else {
+    return 0;
+  }
+}
+
+/// A dependency class has a strategy for each builder that an `emit` function takes with it. Users add strategies by
+/// writing `constexpr void emit(gather_builder&, my_strategy const&)` (or `reduction_builder&`) beside `my_strategy`.
+template <class Strategy, class Builder>
+concept strategy_for = requires(Builder& builder, Strategy const& strategy) {
+  emit(builder, strategy);
+};
+
+/// Builds the synchronized program of `Policy` for `ranks` ranks and hands it to `use` while it lives.
+template <auto Strategy, gather Options, class Use>
+constexpr auto with_program(producer_before_consumer<Strategy, Options>, int ranks, Use use) {
+  static_assert(
+      strategy_for<decltype(Strategy), gather_builder>,
+      "tpoverlap[E007]: this strategy cannot gather; producer_before_consumer takes blocking, ring, direct, "
+      "pipeline, or a strategy with `constexpr void emit(gather_builder&, Strategy const&)`");
+  static_assert(chunks_of(Strategy) >= 1,
+                "tpoverlap[E002]: a shard has at least one chunk; set `chunks` to 1 or more");
+  static_assert(depth_of(Strategy) >= 0,
+                "tpoverlap[E003]: `depth` counts landing slots; set it to 0 (one for every shard) or more");
+  static_assert(
+      !Options.keep_gathered || depth_of(Strategy) == 0,
+      "tpoverlap[E004]: keep_gathered needs a place for every shard, `depth` reuses places; leave `depth` "
+      "at 0, or do not keep the gathered matrix");
+  gather_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, depth_of(Strategy)};
+  emit(builder, Strategy);
+  builder.program().finish();
+  synchronize(builder.program());
+  return use(builder.program());
+}
+
+namespace detail {
+
+template <class Strategy>
+constexpr bool turns_both_ways(Strategy const& strategy) {
+  if constexpr (requires { strategy.way == direction::both; }) {
+    return strategy.way == direction::both;
+  } else {
+    return false;
+  }
+}
+
+template <class Strategy>
+inline constexpr bool can_fuse = requires(Strategy strategy) {
+  strategy.way;
+}
+|| requires(Strategy strategy) { strategy.can_fuse; };
+
+}  // namespace detail
+
+template <auto Strategy, reduction Options, class Use>
+constexpr auto with_program(consumer_before_reduction<Strategy, Options>, int ranks, Use use) {
+  static_assert(
+      strategy_for<decltype(Strategy), reduction_builder>,
+      "tpoverlap[E007]: this strategy cannot reduce; consumer_before_reduction takes blocking, ring, "
+      "direct, pipeline, or a strategy with `constexpr void emit(reduction_builder&, Strategy const&)`");
+  static_assert(chunks_of(Strategy) >= 1,
+                "tpoverlap[E002]: a shard has at least one chunk; set `chunks` to 1 or more");
+  static_assert(depth_of(Strategy) >= 0,
+                "tpoverlap[E003]: `depth` counts landing slots; set it to 0 (one for every shard) or more");
+  static_assert(
+      Options.accumulate == accumulation::separate || detail::can_fuse<decltype(Strategy)>,
+      "tpoverlap[E005]: only a moving bucket can be added to by the GEMM; use accumulation::fused with ring, "
+      "or leave it at accumulation::separate");
+  static_assert(
+      !detail::turns_both_ways(Strategy) || chunks_of(Strategy) >= 2,
+      "tpoverlap[E006]: a reduction goes both ways round by sending some chunks each way; set `chunks` to 2 "
+      "or more, or choose one direction");
+  reduction_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options};
+  emit(builder, Strategy);
+  builder.program().finish();
+  synchronize(builder.program());
+  return use(builder.program());
+}
+
+template <auto Strategy, class Use>
+constexpr auto with_program(independent_side_work<Strategy>, int ranks, Use use) {
+  static_assert(
+      strategy_for<decltype(Strategy), program_builder>,
+      "tpoverlap[E007]: this is no side work; independent_side_work takes all_gather, reduce_scatter, "
+      "all_reduce, or a strategy with `constexpr void emit(program_builder&, Strategy const&)`");
+  program_builder builder{group_of(Strategy, ranks), 1};
+  emit(builder, Strategy);
+  builder.finish();
+  synchronize(builder);
+  return use(builder);
+}
+
+}  // namespace tpoverlap::inline v0
