@@ -35,17 +35,22 @@ function(tpoverlap_missing result)
   endif()
 
   # A library counts as present when a program that uses it compiles and links. Only CMake itself knows how to ask
-  # this of the compiler, so a throwaway project asks it; without compiler or ninja there is nobody to ask.
+  # this of the compiler, so a throwaway project asks it, with make where there is no ninja yet. Without a compiler
+  # or either of the two there is nobody to ask, and the libraries are named as missing.
   set(libraries ${ARGN})
   list(REMOVE_ITEM libraries compiler ninja)
-  if(missing)
+  find_program(tpoverlap_make NAMES make gmake NO_CACHE)
+  set(generator Ninja "-DCMAKE_MAKE_PROGRAM=${tpoverlap_ninja}")
+  if("ninja" IN_LIST missing)
+    set(generator "Unix Makefiles" "-DCMAKE_MAKE_PROGRAM=${tpoverlap_make}")
+  endif()
+  if("compiler" IN_LIST missing OR ("ninja" IN_LIST missing AND NOT tpoverlap_make))
     list(APPEND missing ${libraries})
   else()
     set(probe "${tpoverlap_root}/build/probe")
     file(REMOVE_RECURSE "${probe}")
     execute_process(
-      COMMAND "${CMAKE_COMMAND}" -S "${tpoverlap_root}/cmake/probe" -B "${probe}" -G Ninja
-              "-DCMAKE_MAKE_PROGRAM=${tpoverlap_ninja}"
+      COMMAND "${CMAKE_COMMAND}" -S "${tpoverlap_root}/cmake/probe" -B "${probe}" -G ${generator}
       RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT code EQUAL 0)
       message(FATAL_ERROR "The C++ compiler cannot be used:\n${output}")
