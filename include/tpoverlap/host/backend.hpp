@@ -27,16 +27,14 @@ struct backend {
   static void record(event& mark, stream& in) { mark.record(in); }
   static void wait(stream& in, event const& mark) { mark.wait(in); }
 
-  /// `to[i] = from[i]`, converted. The arrays are the same or do not overlap.
+  /// `to[i] = from[i]`, converted. The arrays are one array or do not overlap.
   template <class To, class From>
   static void copy(stream& in, To* to, From const* from, std::int64_t count) {
-    if (count <= 0 || static_cast<void const*>(to) == static_cast<void const*>(from)) {
-      static_assert(std::is_convertible_v<From, To>, "elements must convert");
-      if constexpr (std::is_same_v<To, From>) return;
-      if (count <= 0) return;
-    }
+    static_assert(std::is_convertible_v<From, To>, "the elements do not convert");
+    constexpr bool same_type = std::is_same_v<To, From>;
+    if (count <= 0 || (same_type && static_cast<void const*>(to) == static_cast<void const*>(from))) return;
     in.enqueue([=] {
-      if constexpr (std::is_same_v<To, From> && std::is_trivially_copyable_v<To>) {
+      if constexpr (same_type && std::is_trivially_copyable_v<To>) {
         std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(To));
       } else {
         for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);

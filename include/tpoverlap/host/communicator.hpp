@@ -56,7 +56,7 @@ class communicator {
   [[nodiscard]] host::world& shared() const noexcept { return *world_; }
 
   /// Lane 1..7, a stream of high priority made at its first use.
-  [[nodiscard]] stream& lane(int index) {
+  stream& lane(int index) {
     if (index < 1 || index >= world::lanes) raise(usage_error{"communication lanes are 1 to 7", rank_});
     auto& made = lanes_[static_cast<std::size_t>(index)];
     if (!made) {
@@ -159,10 +159,11 @@ class communicator {
   /// an abort it waits for such a task no longer than `time_limit`.
   void wait(stream& stream) {
     using namespace std::chrono_literals;
+    constexpr call_site here{.operation = "wait"};
     while (!world_->aborted())
-      if (stream.synchronize_until(detail::clock::now() + 20ms)) return refuse_after_abort({});
+      if (stream.synchronize_until(detail::clock::now() + 20ms)) return refuse_after_abort(here);
     (void)stream.synchronize_until(detail::clock::now() + world_->options().time_limit);
-    refuse_after_abort({});
+    refuse_after_abort(here);
   }
 
  private:

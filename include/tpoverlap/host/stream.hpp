@@ -35,7 +35,8 @@ struct stream_options {
 /// Runs callables one after another on a thread of its own.
 ///
 /// **Ordering** `enqueue` returns at once; tasks run in issue order. The queue is finite, as a hardware queue is:
-/// when it is full, `enqueue` blocks until the oldest tasks are done. Issuing is safe from several threads.
+/// when it is full, `enqueue` blocks until the oldest tasks are done. Issuing is safe from several threads, but a task
+/// may neither issue to its own stream nor wait for it.
 /// **Errors** the first exception that a task throws fails the stream for good. Later tasks are destroyed without
 /// being run, except those issued by `enqueue_always`: events are still recorded, and carry the failure on.
 /// The destructor finishes the queue and does not throw.
@@ -68,7 +69,7 @@ class stream {
     put<F, std::byte>(
         0, [](std::size_t) { return std::byte{}; }, std::move(f),
         [](stream& self, header& at) {
-          if (!self.failed()) self.callable<F>(at)();
+          if (!self.failed()) callable<F>(at)();
         });
   }
 
@@ -83,7 +84,7 @@ class stream {
   template <class T, class Fill, class F>
   void enqueue_filled(std::size_t count, Fill fill, F f) {
     put<F, T>(count, std::move(fill), std::move(f), [](stream& self, header& at) {
-      if (!self.failed()) self.callable<F>(at)(self.trailing<F, T>(at));
+      if (!self.failed()) callable<F>(at)(trailing<F, T>(at));
     });
   }
 
@@ -92,7 +93,7 @@ class stream {
   void enqueue_always(F f) {
     put<F, std::byte>(
         0, [](std::size_t) { return std::byte{}; }, std::move(f),
-        [](stream& self, header& at) { self.callable<F>(at)(std::as_const(self.failure_)); });
+        [](stream& self, header& at) { callable<F>(at)(std::as_const(self.failure_)); });
   }
 
   /// Waits for everything issued so far, then rethrows the stream's failure if it has one.
@@ -150,6 +151,7 @@ class stream {
         sizeof(header) + rounded_up(rounded_up(sizeof(F), alignof(T)) + count * sizeof(T), grain);
     if (count > UINT32_MAX || bytes > capacity_)
       raise(usage_error{"one task is larger than the stream's queue; raise stream_options::queue_bytes"});
+    refuse_own_thread();
     std::lock_guard lock{issue_};
     auto position = tail_.load(std::memory_order_relaxed);
     auto const to_end = capacity_ - position % capacity_;
@@ -215,7 +217,8 @@ class stream {
   }
 
   void refuse_own_thread() const {
-    if (std::this_thread::get_id() == worker_id_) raise(usage_error{"a task cannot wait for its own stream"});
+    if (std::this_thread::get_id() == worker_id_)
+      raise(usage_error{"a task can neither issue to its own stream nor wait for it"});
   }
 
   std::size_t capacity_;

@@ -15,6 +15,7 @@
 #include <tpoverlap/core/message.hpp>
 #include <tpoverlap/core/text.hpp>
 #include <tpoverlap/host/detail/mailbox.hpp>
+#include <tpoverlap/host/detail/straggler.hpp>
 #include <tpoverlap/host/world.hpp>
 
 namespace tpoverlap::inline v0::host::detail {
@@ -42,12 +43,10 @@ class rendezvous {
 
   /// Delays this rank by its pseudo-random share of `straggler_max`, then starts the clock of the time limit.
   void start(std::uint64_t sequence) {
-    auto const longest = static_cast<std::uint64_t>((std::max)(world_.options().straggler_max.count(), {}));
-    if (longest > 0) {
-      auto const delay = scramble(world_.options().straggler_seed, sequence) % (longest + 1);
-      sleep_until(clock::now() + std::chrono::microseconds{delay});
-    }
-    deadline_ = clock::now() + world_.options().time_limit;
+    auto const& options = world_.options();
+    auto const delay = straggler_delay(options.straggler_seed, options.straggler_max, rank_, lane_, sequence);
+    if (delay.count() > 0) sleep_until(clock::now() + delay);
+    deadline_ = clock::now() + options.time_limit;
     if (world_.aborted()) world_.raise_aborted(rank_, where_);
   }
 
@@ -189,7 +188,7 @@ class rendezvous {
     for (auto const& each : transfers) {
       sleep_until((std::min)(each.arrival, deadline_));
       if (world_.aborted()) world_.raise_aborted(rank_, where_, each.half.peer);
-      if (each.arrival > deadline_) fail_late({&each, 1});
+      if (each.arrival > deadline_) fail_slow_link(each);
     }
   }
 
@@ -222,21 +221,18 @@ class rendezvous {
     fail(timeout_error{text.view(), rank_, where_, each.half.peer});
   }
 
+  [[noreturn]] void fail_slow_link(transfer const& each) {
+    bounded_text<200> text;
+    text << each.half.bytes << (is_send(each) ? " bytes to rank " : " bytes from rank ") << each.half.peer
+         << " take longer than " << world_.options().time_limit.count()
+         << " ms on the emulated link; raise communicator_options::time_limit";
+    fail(timeout_error{text.view(), rank_, where_, each.half.peer});
+  }
+
   template <class Error>
   [[noreturn]] void fail(Error const& failure) {
     world_.abort(rank_, failure.what());
     raise(failure);
-  }
-
-  [[nodiscard]] std::uint64_t scramble(std::uint64_t seed, std::uint64_t sequence) const {
-    auto bits = seed;
-    for (auto const part : {static_cast<std::uint64_t>(rank_), static_cast<std::uint64_t>(lane_), sequence}) {
-      bits += 0x9e3779b97f4a7c15u + part;  // splitmix64
-      bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-      bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-      bits ^= bits >> 31;
-    }
-    return bits;
   }
 
   host::world& world_;
