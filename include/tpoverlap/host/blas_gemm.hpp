@@ -83,7 +83,11 @@ struct blas_gemm {
       auto const at_least_one = [](std::int64_t value) { return value > 1 ? value : std::int64_t{1}; };
       auto const row = at_least_one(view.columns);
       auto const column = at_least_one(view.rows);
-      if ((view.columns <= 1 || view.column_stride == 1) && (view.rows <= 1 || view.row_stride >= row)) {
+      if (view.rows == 0 || view.columns == 0) {
+        order = order::by_rows;
+        leading = row;
+      } else if ((view.columns <= 1 || view.column_stride == 1) &&
+                 (view.rows <= 1 || view.row_stride >= row)) {
         order = order::by_rows;
         leading = view.rows <= 1 ? row : view.row_stride;
       } else if ((view.rows <= 1 || view.row_stride == 1) &&
