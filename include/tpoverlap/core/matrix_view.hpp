@@ -34,7 +34,9 @@ struct matrix_view {
         column_stride{column_step} {}
 
   /// A view for reading converts from a view for writing.
-  constexpr matrix_view(matrix_view<std::remove_const_t<T>> const& other) requires std::is_const_v<T>
+  template <class U>
+    requires(std::is_const_v<T>&& std::is_same_v<U const, T>)
+  constexpr matrix_view(matrix_view<U> const& other)
       : data{other.data},
         rows{other.rows},
         columns{other.columns},

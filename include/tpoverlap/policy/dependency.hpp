@@ -15,10 +15,14 @@ namespace tpoverlap::inline v0 {
 /// data gradient), or its contraction dimension (weight gradient: every arriving tile is added to one result).
 enum class gathered_dimension : std::uint8_t { rows, contraction };
 
+/// Which operand of a contraction is gathered: `left` is used as gathered(x)ᵀ · other, `right` as otherᵀ · gathered(x).
+enum class gathered_operand : std::uint8_t { left, right };
+
 /// What a gather leaves behind. With `keep_gathered`, the gathered matrix is complete in the caller's memory at the end.
 struct gather {
   gathered_dimension dimension = gathered_dimension::rows;
   bool keep_gathered = false;
+  gathered_operand operand = gathered_operand::left;
   friend constexpr bool operator==(gather const&, gather const&) = default;
 };
 

@@ -53,6 +53,10 @@ constexpr auto with_program(producer_before_consumer<Strategy, Options>, int ran
       !Options.keep_gathered || depth_of(Strategy) == 0,
       "tpoverlap[E004]: keep_gathered needs a place for every shard, `depth` reuses places; leave `depth` "
       "at 0, or do not keep the gathered matrix");
+  static_assert(
+      Options.operand == gathered_operand::left || Options.dimension == gathered_dimension::contraction,
+      "tpoverlap[E008]: only a contraction can gather its right operand; set the gathered dimension to "
+      "contraction, or gather the left operand");
   gather_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, depth_of(Strategy)};
   emit(builder, Strategy);
   builder.program().finish();

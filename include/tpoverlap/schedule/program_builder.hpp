@@ -7,7 +7,7 @@
 #include <tpoverlap/schedule/program.hpp>
 #include <tpoverlap/schedule/scratch.hpp>
 
-#include <initializer_list>
+#include <utility>  // std::initializer_list
 
 namespace tpoverlap::inline v0 {
 
