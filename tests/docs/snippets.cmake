@@ -11,6 +11,7 @@
 # Takes ROOT and optionally DOCUMENTS; reports every block that differs. UPDATE=ON writes the regions in instead.
 
 cmake_minimum_required(VERSION 3.22)
+get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 if(NOT DOCUMENTS)
   file(GLOB DOCUMENTS RELATIVE "${ROOT}" "${ROOT}/README.md" "${ROOT}/docs/*.md")
 endif()
