@@ -8,7 +8,6 @@
 #include <tpoverlap/core/text.hpp>
 
 #include <exception>
-#include <string_view>
 
 namespace tpoverlap::inline v0 {
 
@@ -24,12 +23,12 @@ struct call_site {
 
 /// A message together with the place in the source that made it; converts from text at that place.
 struct located_text {
-  std::string_view text;
+  text_view text;
   source_location source;
 
   constexpr located_text(char const* what, source_location place = source_location::current()) noexcept
       : text{what}, source{place} {}
-  constexpr located_text(std::string_view what, source_location place = source_location::current()) noexcept
+  constexpr located_text(text_view what, source_location place = source_location::current()) noexcept
       : text{what}, source{place} {}
 };
 

@@ -40,11 +40,12 @@ template <class T>
 /// Exact for blocks of one larger matrix, such as two column ranges of it; otherwise by first and last byte.
 [[nodiscard]] inline bool overlap_in_memory(memory_extent const& a, memory_extent const& b) {
   if (a.first == a.end || b.first == b.end || a.end <= b.first || b.end <= a.first) return false;
-  bool const same_grid = a.row_step != 0 && a.row_step == b.row_step && a.row_bytes <= a.row_step &&
-                         b.row_bytes <= b.row_step;
+  bool const same_grid =
+      a.row_step != 0 && a.row_step == b.row_step && a.row_bytes <= a.row_step && b.row_bytes <= b.row_step;
   if (!same_grid) return true;
   std::uintptr_t const step = a.row_step;
-  std::uintptr_t const gap =  // from a column of a to the next column of b, within one row of the larger matrix
+  std::uintptr_t const
+      gap =  // from a column of a to the next column of b, within one row of the larger matrix
       b.first >= a.first ? (b.first - a.first) % step : (step - (a.first - b.first) % step) % step;
   return gap < a.row_bytes || gap + b.row_bytes > step;
 }

@@ -7,19 +7,42 @@
 
 #include <concepts>
 #include <cstddef>
-#include <string_view>
 
 namespace tpoverlap::inline v0 {
+
+/// Characters that somebody else owns. Stands in for `std::string_view`, whose header costs a device compiler 0.3 s,
+/// and converts from and to it.
+struct text_view {
+  char const* data = "";
+  std::size_t size = 0;
+
+  constexpr text_view() = default;
+  constexpr text_view(char const* text) : data{text} {
+    while (text[size] != '\0') ++size;
+  }
+  constexpr text_view(char const* first, std::size_t count) : data{first}, size{count} {}
+
+  template <class Text>
+    requires requires(Text const& text) {
+      { text.data() } -> std::convertible_to<char const*>;
+      { text.size() } -> std::convertible_to<std::size_t>;
+    }
+  constexpr text_view(Text const& text) : data{text.data()}, size{text.size()} {}
+
+  template <class Text>
+    requires(std::constructible_from<Text, char const*, std::size_t> && !std::same_as<Text, text_view>)
+  constexpr operator Text() const { return Text(data, size); }
+};
 
 /// Text of at most `Capacity` characters; what does not fit is cut and marked with "...".
 template <std::size_t Capacity>
 class bounded_text {
  public:
   constexpr bounded_text() = default;
-  constexpr bounded_text(std::string_view text) { *this << text; }
+  constexpr bounded_text(text_view text) { *this << text; }
 
-  constexpr bounded_text& operator<<(std::string_view text) {
-    for (char c : text) push(c);
+  constexpr bounded_text& operator<<(text_view text) {
+    for (std::size_t i = 0; i < text.size; ++i) push(text.data[i]);
     return *this;
   }
 
@@ -44,7 +67,7 @@ class bounded_text {
     return *this;
   }
 
-  [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, size_}; }
+  [[nodiscard]] constexpr text_view view() const noexcept { return {text_, size_}; }
   [[nodiscard]] constexpr char const* c_str() const noexcept { return text_; }
 
  private:
