@@ -11,7 +11,7 @@
 
 namespace tpoverlap::inline v0 {
 
-namespace detail {
+namespace detail::printing {
 
 /// A quoted DOT string; line breaks become those of a DOT label.
 [[nodiscard]] inline std::string dot_quoted(std::string_view text) {
@@ -51,25 +51,26 @@ namespace detail {
                 nodes, order, "  }\n");
 }
 
-}  // namespace detail
+}  // namespace detail::printing
 
 /// The operations of `rank` as boxes with their tiles and peers, a cluster for each lane; thin edges are the order of
 /// a lane, bold edges are waits.
 ///
 /// **Example**: `explain_schedule --policy ring --format dot | dot -Tsvg > ring.svg`
 [[nodiscard]] inline std::string to_dot(program_view const& program, int rank = 0) {
-  std::string const title = detail::concat(detail::world_words(program), ", seen from rank ", rank);
-  std::string text = detail::concat("digraph \"schedule\" {\n  label=", detail::dot_quoted(title),
-                                    ";\n  node [shape=\"box\"];\n");
-  for (int l = 0; l < program.lanes; ++l) detail::append(text, detail::dot_lane(program, l, rank));
+  namespace words = detail::printing;
+  std::string const title = words::concat(words::world_words(program), ", seen from rank ", rank);
+  std::string text = words::concat("digraph \"schedule\" {\n  label=", words::dot_quoted(title),
+                                   ";\n  node [shape=\"box\"];\n");
+  for (int l = 0; l < program.lanes; ++l) words::append(text, words::dot_lane(program, l, rank));
   for (int i = 0; i < program.operation_count; ++i) {
     operation const& op = program.operations[i];
     for (int w = op.first_wait; w < op.first_wait + op.waits; ++w) {
       if (w < 0 || w >= program.wait_count) continue;
-      detail::append(text, detail::concat("  ", detail::dot_edge(program.waits[w], i, "style=\"bold\"")));
+      words::append(text, words::concat("  ", words::dot_edge(program.waits[w], i, "style=\"bold\"")));
     }
   }
-  detail::append(text, "}\n");
+  words::append(text, "}\n");
   return text;
 }
 

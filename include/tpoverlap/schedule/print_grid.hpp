@@ -14,7 +14,7 @@
 
 namespace tpoverlap::inline v0 {
 
-namespace detail {
+namespace detail::printing {
 
 /// Draws one program. A cell is `width_` characters; cells stand between "| " and " ".
 class grid_drawing {
@@ -175,7 +175,7 @@ class grid_drawing {
   std::size_t head_width_ = 0;
 };
 
-}  // namespace detail
+}  // namespace detail::printing
 
 /// All ranks beside each other, one row for each rank and lane that has operations, and a legend below.
 ///
@@ -183,7 +183,7 @@ class grid_drawing {
 /// counts as nothing, gets a column of its own, too. An operation stands in the first column in which everything
 /// before it, in its lane and among its waits, is done. Works for programs that `verify` accepts.
 [[nodiscard]] inline std::string to_grid(program_view const& program) {
-  return detail::grid_drawing{program}.text();
+  return detail::printing::grid_drawing{program}.text();
 }
 
 }  // namespace tpoverlap::inline v0

@@ -12,7 +12,7 @@
 
 namespace tpoverlap::inline v0 {
 
-namespace detail {
+namespace detail::printing {
 
 /// Whether an operation between fork and join touches the buffer: others take no memory.
 [[nodiscard]] inline bool is_used(program_view const& p, int buffer_index) {
@@ -52,38 +52,39 @@ namespace detail {
   return concat(slots, ", ", counted(p.chunks, "chunk"), " a shard");
 }
 
-}  // namespace detail
+}  // namespace detail::printing
 
 /// The buffers that operations use, one line each: whose memory it is, how many slots of how many chunks, how tiles
 /// lie in it and of which type they are; then the workspace in all. A shard is the rows that one rank owns.
 ///
 /// **Example**: `gathered  workspace  4 slots of one shard each, 2 chunks a shard; shard after shard in rank order; ...`
 [[nodiscard]] inline std::string to_memory(program_view const& program) {
+  namespace words = detail::printing;
   std::size_t name_width = 0;
   for (int b = 0; b < program.buffer_count; ++b) {
     std::size_t const size = std::string_view{program.buffers[b].name}.size();
-    if (detail::is_used(program, b) && size > name_width) name_width = size;
+    if (words::is_used(program, b) && size > name_width) name_width = size;
   }
   std::string text;
   int shards[3] = {0, 0, 0};
   for (int b = 0; b < program.buffer_count; ++b) {
     buffer const& about = program.buffers[b];
-    if (!detail::is_used(program, b)) continue;
+    if (!words::is_used(program, b)) continue;
     bool const own = about.where == storage::workspace;
     if (own) shards[static_cast<int>(about.element)] += about.slots;
-    detail::append(text,
-                   detail::concat("  ", detail::padded(about.name, name_width), "  ",
-                                  own ? "workspace" : "caller   ", "  ", detail::extent_words(program, about),
-                                  "; ", detail::layout_words(about.arrangement), "; ",
-                                  detail::type_words(about.element), "\n"));
+    words::append(text,
+                  words::concat("  ", words::padded(about.name, name_width), "  ",
+                                own ? "workspace" : "caller   ", "  ", words::extent_words(program, about),
+                                "; ", words::layout_words(about.arrangement), "; ",
+                                words::type_words(about.element), "\n"));
   }
   std::string total;
   for (int role = 0; role < 3; ++role) {
     if (shards[role] == 0) continue;
-    detail::append(total, detail::concat(total.empty() ? "" : " and ", detail::counted(shards[role], "shard"),
-                                         " of ", detail::type_words(static_cast<element_role>(role))));
+    words::append(total, words::concat(total.empty() ? "" : " and ", words::counted(shards[role], "shard"),
+                                       " of ", words::type_words(static_cast<element_role>(role))));
   }
-  detail::append(text, detail::concat("  workspace in all: ", total.empty() ? "none" : total, "\n"));
+  words::append(text, words::concat("  workspace in all: ", total.empty() ? "none" : total, "\n"));
   return text;
 }
 

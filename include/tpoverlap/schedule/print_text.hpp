@@ -13,7 +13,7 @@
 
 namespace tpoverlap::inline v0 {
 
-namespace detail {
+namespace detail::printing {
 
 [[nodiscard]] inline std::string wait_words(program_view const& p, operation const& op) {
   std::string text;
@@ -25,7 +25,7 @@ namespace detail {
   return text;
 }
 
-}  // namespace detail
+}  // namespace detail::printing
 
 /// Every operation of `rank`, one line each: number, lane, kind, what it does with which tiles and peers, and the
 /// operations of other lanes that it waits for. Operations of one lane run one after another without waits.
@@ -33,27 +33,28 @@ namespace detail {
 /// **Units**: `rank` is 0..P-1.
 /// **Example**: `  5  compute        gemm      gathered shard 2 chunk 0 into output shard 2 chunk 0; waits for 3`
 [[nodiscard]] inline std::string to_text(program_view const& program, int rank) {
+  namespace words = detail::printing;
   std::size_t const digits = std::to_string(program.operation_count).size() + 2;
   std::size_t lane_width = 0;
   std::size_t kind_width = 0;
   auto const widen = [](std::size_t& width, std::size_t size) { width = size > width ? size : width; };
   for (int i = 0; i < program.operation_count; ++i) {
-    widen(lane_width, detail::lane_words(program.operations[i].lane).size());
+    widen(lane_width, words::lane_words(program.operations[i].lane).size());
     widen(kind_width, std::string_view{name_of(program.operations[i].kind)}.size());
   }
   std::string text;
   for (int i = 0; i < program.operation_count; ++i) {
     operation const& op = program.operations[i];
-    detail::append(text, detail::concat(detail::padded_left(i, digits), "  ",
-                                        detail::padded(detail::lane_words(op.lane), lane_width), "  ",
-                                        detail::padded(name_of(op.kind), kind_width), "  ",
-                                        detail::action_words(program, op, rank, ", "),
-                                        detail::wait_words(program, op), "\n"));
+    words::append(text, words::concat(words::padded_left(i, digits), "  ",
+                                      words::padded(words::lane_words(op.lane), lane_width), "  ",
+                                      words::padded(name_of(op.kind), kind_width), "  ",
+                                      words::action_words(program, op, rank, ", "),
+                                      words::wait_words(program, op), "\n"));
   }
   return text;
 }
 
-namespace detail {
+namespace detail::printing {
 
 /// Turns a verdict into sentences.
 class verdict_words {
@@ -71,9 +72,8 @@ class verdict_words {
       case rule::none: break;
       case rule::structure:
         if (v_.first < 0) {
-          return "the program cannot be read, because its ranks, chunks or lanes make no world, or because "
-                 "it "
-                 "lacks a fork or a join";
+          return "the program cannot be read: its ranks, chunks or lanes make no world, or it lacks a fork "
+                 "or a join";
         }
         return concat(title(v_.first), " is out of its place, or names tiles, a lane or a peer that do not ",
                       "exist or do not fit its kind");
@@ -109,11 +109,14 @@ class verdict_words {
       case rule::structure: break;
       case rule::race:
         return "Give the tile more slots (a larger `depth`, or 0 for a slot a shard), or emit the operations "
-               "so "
-               "that one can wait for the other";
+               "so that one can wait for the other";
       case rule::coverage: return "Emit the exchange, GEMM or collective that fills it";
-      case rule::wrong_tile: return "Correct the shard, slot or chunk that the strategy names";
-      case rule::counted_twice: return "Emit each contribution once";
+      case rule::wrong_tile:
+        return "Correct the shard, slot or chunk that the strategy names, or give the tile more slots (a "
+               "larger `depth`), so that it is used before the next one lands";
+      case rule::counted_twice:
+        return "Emit each contribution once, and give what lands more slots (a larger `depth`) if it is used "
+               "later";
       case rule::matching:
         return "Receive from `back(step)` in the same exchange what is sent by `step`, chunk for chunk";
       case rule::progress: return "Run `synchronize`, or emit first what is waited for";
@@ -182,12 +185,12 @@ class verdict_words {
   program_view const& p_;
 };
 
-}  // namespace detail
+}  // namespace detail::printing
 
 /// The verdict of `verify(program)` in one or two sentences: the rule, the operations by number, kind and lane, the
 /// tile in words, and what to do about it.
 [[nodiscard]] inline std::string to_text(violation const& verdict, program_view const& program) {
-  return detail::verdict_words{verdict, program}.text();
+  return detail::printing::verdict_words{verdict, program}.text();
 }
 
 }  // namespace tpoverlap::inline v0

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace tpoverlap::inline v0::detail {
+namespace tpoverlap::inline v0::detail::printing {
 
 inline void append(std::string& text, std::string_view part) { text.append(part); }
 inline void append(std::string& text, int part) { text.append(std::to_string(part)); }
@@ -139,4 +139,4 @@ void for_each_access(program_view const& p, operation const& op, Visit visit) {
   return concat(from, into);
 }
 
-}  // namespace tpoverlap::inline v0::detail
+}  // namespace tpoverlap::inline v0::detail::printing
