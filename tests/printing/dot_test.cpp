@@ -7,7 +7,7 @@
 
 #include <tpoverlap/schedule/print_dot.hpp>
 
-#include <regex>
+#include <set>
 #include <string>
 
 using namespace tpoverlap;
@@ -34,6 +34,22 @@ std::string unquoted(std::string const& dot) {
     }
   }
   return quoted ? std::string{} : rest;
+}
+
+/// A line without indentation and with only the kind of each quoted string.
+std::string form_of(std::string const& line) {
+  std::string form;
+  for (std::size_t i = line.find_first_not_of(' '); i < line.size(); ++i) {
+    form += line[i];
+    if (line[i] != '"') continue;
+    std::string text;
+    for (++i; i < line.size() && line[i] != '"'; ++i) text += line[i] == '\\' ? line[i++] : line[i];
+    std::size_t const digits = text.find_last_not_of("0123456789") + 1;
+    std::string const head = text.substr(0, digits);
+    bool const numbered = digits < text.size();
+    form += numbered && head == "op" ? "op\"" : numbered && head == "cluster_" ? "cluster\"" : "...\"";
+  }
+  return form;
 }
 
 }  // namespace
@@ -94,14 +110,19 @@ TEST_CASE("the graph has every operation, every wait and every step of a lane, o
 }
 
 TEST_CASE("the graph keeps to the grammar of DOT", "[dot]") {
-  std::regex const statement{R"re(digraph "schedule" \{| *subgraph "cluster_\d+" \{| *\}|)re"
-                             R"re( *label="[^"]*";|  node \[shape="box"\];| *"op\d+" \[label="[^"]*"\];|)re"
-                             R"re( *"op\d+" -> "op\d+" \[[a-z]+="[a-z0-9]+"\];)re"};
+  std::set<std::string> const statements{R"(digraph "..." {)",
+                                         R"(subgraph "cluster" {)",
+                                         R"(node [shape="..."];)",
+                                         R"(label="...";)",
+                                         R"("op" [label="..."];)",
+                                         R"("op" -> "op" [color="..."];)",
+                                         "}",
+                                         R"("op" -> "op" [style="..."];)"};
   for_each_program([&](program_view const& p) {
     std::string const dot = to_dot(p, p.group.ranks - 1);
     for (std::string const& line : lines_of(dot)) {
       CAPTURE(line);
-      CHECK(std::regex_match(line, statement));
+      CHECK(statements.count(form_of(line)) == 1);
     }
     std::string const structure = unquoted(dot);
     int depth = 0;

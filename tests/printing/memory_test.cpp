@@ -14,6 +14,7 @@ using namespace printing_test;
 
 namespace {
 
+constexpr reduction float64{.reduce_in = reduction_type::float64};
 auto const memory = [](program_view const& p) { return to_memory(p); };
 
 }  // namespace
@@ -29,8 +30,7 @@ TEST_CASE("the memory of a gather by ring", "[memory]") {
 }
 
 TEST_CASE("the memory of a reduction by ring leaves out what nothing touches", "[memory]") {
-  constexpr reduction wide{.reduce_in = reduction_type::float64};
-  CHECK(printed(consumer_before_reduction<ring{.depth = 2}, wide>{}, 4, memory) ==
+  CHECK(printed(consumer_before_reduction<ring{.depth = 2}, float64>{}, 4, memory) ==
         R"(  output   caller     1 slot of one shard, 1 chunk a shard; the rank's own shard; the output's type
   partial  workspace  3 slots of one shard each, 1 chunk a shard; each slot takes whichever shard comes; the output's type
   bucket   workspace  2 slots of one shard each, 1 chunk a shard; each slot takes whichever shard comes; the reduction's type
@@ -49,8 +49,7 @@ TEST_CASE("the memory of a pipeline lies chunk by chunk", "[memory]") {
 }
 
 TEST_CASE("what the caller keeps is not workspace, and a contraction has one result", "[memory]") {
-  constexpr gather kept{.dimension = gathered_dimension::contraction, .keep_gathered = true};
-  CHECK(printed(producer_before_consumer<direct{}, kept>{}, 2, memory) ==
+  CHECK(printed(producer_before_consumer<direct{}, summed>{}, 2, memory) ==
         R"(  input     caller     1 slot of one shard, 1 chunk a shard; the rank's own shard; the input's type
   gathered  caller     2 slots of one shard each, 1 chunk a shard; shard after shard in rank order; the input's type
   output    caller     one matrix; not cut; the output's type

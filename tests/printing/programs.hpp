@@ -21,13 +21,17 @@ std::string printed(Policy policy, int ranks, Print print) {
                       [&](tpoverlap::program_builder const& built) { return print(built.view()); });
 }
 
+/// Options that are not the default. Not local to their users: clang 14 takes that for a capture.
+inline constexpr tpoverlap::gather summed{.dimension = tpoverlap::gathered_dimension::contraction,
+                                          .keep_gathered = true};
+inline constexpr tpoverlap::reduction wide{.result = tpoverlap::reduction_result::all_reduce,
+                                           .reduce_in = tpoverlap::reduction_type::float32};
+inline constexpr tpoverlap::reduction fused{.accumulate = tpoverlap::accumulation::fused};
+
 /// Runs `use(program_view)` on a program of every class and strategy, for several world sizes.
 template <class Use>
 void for_each_program(Use use) {
   using namespace tpoverlap;
-  constexpr gather summed{.dimension = gathered_dimension::contraction, .keep_gathered = true};
-  constexpr reduction wide{.result = reduction_result::all_reduce, .reduce_in = reduction_type::float32};
-  constexpr reduction fused{.accumulate = accumulation::fused};
   auto const call = [&](program_builder const& built) { use(built.view()); };
   for (int ranks : {1, 2, 3, 4, 11}) {
     with_program(producer_before_consumer<blocking{}>{}, ranks, call);

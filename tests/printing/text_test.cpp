@@ -16,7 +16,7 @@ using namespace printing_test;
 
 namespace {
 
-auto const text_for(int rank) {
+auto text_for(int rank) {
   return [rank](program_view const& p) { return to_text(p, rank); };
 }
 
@@ -78,7 +78,6 @@ TEST_CASE("what is not cut, summed in place or added to has words of its own", "
                  "sum over ranks of source every shard chunk 0, in place; waits for 0\n") == 1);
   CHECK(count_of(printed(independent_side_work<all_reduce{}>{}, 2, text_for(0)),
                  "own contribution into product\n") == 1);
-  constexpr gather summed{.dimension = gathered_dimension::contraction};
   CHECK(count_of(printed(producer_before_consumer<direct{}, summed>{}, 2, text_for(0)),
                  "gathered shard 1 chunk 0 added to output; waits for 1\n") == 1);
 }
