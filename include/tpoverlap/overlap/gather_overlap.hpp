@@ -107,8 +107,14 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
     return base::sized(contracts ? shape.inner : shape.rows, shape.largest_shard);
   }
   static detail::row_widths widths(gemm_shape const& shape) { return {width(shape), shape.columns}; }
-  static detail::agreement<6> agreed(gemm_shape const& shape) {
-    return detail::agreement_on<input_type, output_type>(shape);
+  static detail::agreement<4> agreed(gemm_shape const& shape) {
+    return {{cut(shape).rows, width(shape), shape.largest_shard,
+             static_cast<std::int64_t>(element_of<input_type>)},
+            {contracts ? "inner" : "rows",
+             !contracts      ? "inner"
+             : gathers_right ? "columns"
+                             : "rows",
+             "largest_shard", "input type"}};
   }
 
   void prepare(matrix_view<input_type const> const& x, matrix_view<input_type> const& gathered,

@@ -82,19 +82,13 @@ struct reducing_types : types_of<Functor> {
   return false;
 }
 
-/// Numbers that all ranks have to be built with, and what they are called.
+/// Numbers that all ranks have to be built with, because their messages depend on them, and what they are called. What
+/// only a rank's own GEMM depends on may differ: hidden columns need not divide by the number of ranks.
 template <int Count>
 struct agreement {
   std::int64_t values[Count];
   char const* names[Count];
 };
-
-template <class Input, class Output>
-constexpr agreement<6> agreement_on(gemm_shape const& shape) {
-  return {{shape.rows, shape.inner, shape.columns, shape.largest_shard,
-           static_cast<std::int64_t>(element_of<Input>), static_cast<std::int64_t>(element_of<Output>)},
-          {"rows", "inner", "columns", "largest_shard", "input type", "output type"}};
-}
 
 }  // namespace detail
 

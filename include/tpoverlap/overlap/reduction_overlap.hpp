@@ -114,8 +114,10 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
 
  private:
   static detail::row_widths widths(gemm_shape const& shape) { return {shape.inner, shape.columns}; }
-  static detail::agreement<6> agreed(gemm_shape const& shape) {
-    return detail::agreement_on<input_type, output_type>(shape);
+  static detail::agreement<4> agreed(gemm_shape const& shape) {
+    return {
+        {shape.rows, shape.columns, shape.largest_shard, static_cast<std::int64_t>(element_of<output_type>)},
+        {"rows", "columns", "largest_shard", "output type"}};
   }
 
   void prepare(matrix_view<output_type> const& y, call_options const& options) {

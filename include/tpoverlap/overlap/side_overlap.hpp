@@ -106,11 +106,10 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
  private:
   friend token;
 
-  static detail::agreement<5> agreed(collective_shape const& shape) {
-    return {{shape.rows, shape.columns, shape.largest_shard,
-             static_cast<std::int64_t>(element_of<input_type>),
-             static_cast<std::int64_t>(element_of<output_type>)},
-            {"rows", "columns", "largest_shard", "input type", "output type"}};
+  static detail::agreement<4> agreed(collective_shape const& shape) {
+    return {
+        {shape.rows, shape.columns, shape.largest_shard, static_cast<std::int64_t>(element_of<input_type>)},
+        {"rows", "columns", "largest_shard", "input type"}};
   }
 
   void prepare(matrix_view<input_type const> const& source, matrix_view<input_type> const& target,
