@@ -108,17 +108,23 @@ TEST_CASE("a zero-byte message must be matched, too", "[failure]") {
 TEST_CASE("a rank that does not come ends in a timeout that names rank, operation, tile and peer",
           "[failure]") {
   std::atomic<std::int64_t> waited_ms{-1};
-  auto const failures = failures_of(3, {.time_limit = 80ms}, [&](host::communicator& comm) {
+  std::atomic<bool> issued{false};
+  auto const failures = failures_of(3, {.time_limit = 200ms}, [&](host::communicator& comm) {
     if (comm.rank() == 2) return;
     int value = 0;
     if (comm.rank() == 1) {
-      std::this_thread::sleep_for(10ms);
+      issued.wait(false);
+      std::this_thread::sleep_for(50ms);
       exchange_one(comm, receive_from(0, &value, 1));
       return;
     }
     auto const start = std::chrono::steady_clock::now();
     try {
-      exchange_one(comm, receive_from(2, &value, 1), {"exchange", 9, 2, 0});
+      message const half = receive_from(2, &value, 1);
+      comm.exchange(1, {&half, 1}, {"exchange", 9, 2, 0});
+      issued = true;
+      issued.notify_all();
+      comm.wait(comm.lane(1));
     } catch (timeout_error const& failure) {
       waited_ms = (std::chrono::steady_clock::now() - start) / 1ms;
       rank_check(failure.rank() == 0 && failure.peer() == 2, "rank and peer are told");
@@ -129,9 +135,9 @@ TEST_CASE("a rank that does not come ends in a timeout that names rank, operatio
   auto const text = text_of<timeout_error>(failures[0]);
   CAPTURE(text);
   CHECK(has(text,
-            "rank 0: exchange (operation 9) of shard 2 chunk 0: waited 80 ms for rank 2 to send 4 bytes"));
+            "rank 0: exchange (operation 9) of shard 2 chunk 0: waited 200 ms for rank 2 to send 4 bytes"));
   CHECK(has(text, "communicator_options::time_limit"));
-  CHECK(waited_ms >= 80);
+  CHECK(waited_ms >= 200);
   auto const woken = text_of<aborted_error>(failures[1]);
   CAPTURE(woken);
   CHECK(has(woken, "rank 1: exchange: aborted by rank 0: rank 0: exchange (operation 9) of shard 2"));

@@ -100,8 +100,8 @@ TEST_CASE("a message that the emulated link cannot carry in time is a timeout", 
           comm.exchange(1, {&half, 1});
           comm.wait(comm.lane(1));
         },
-        {.link = {.gigabits_per_second = 0.01}, .time_limit = 40ms});
+        {.link = {.gigabits_per_second = 0.001}, .time_limit = 500ms});
   });
   CAPTURE(text);
-  CHECK(has(text, "take longer than 40 ms on the emulated link"));
+  CHECK(has(text, "take longer than 500 ms on the emulated link"));
 }

@@ -46,8 +46,7 @@ struct blas_gemm {
   using input_type = T;
   using output_type = T;
 
-  [[nodiscard]] static char const* can_run(matrix_view<T const> a, matrix_view<T const> b,
-                                           matrix_view<T> const& c) {
+  [[nodiscard]] static char const* can_run(matrix_view<T const> a, matrix_view<T const> b, matrix_view<T> c) {
     constexpr std::int64_t most = INT32_MAX;
     if (a.rows != c.rows || b.columns != c.columns || a.columns != b.rows)
       return "the shapes do not fit: a (m, k), b (k, n), c (m, n)";
@@ -62,15 +61,12 @@ struct blas_gemm {
     return nullptr;
   }
 
-  void operator()(stream& in, matrix_view<T const> a, matrix_view<T const> b, matrix_view<T> const& c,
+  void operator()(stream& in, matrix_view<T const> a, matrix_view<T const> b, matrix_view<T> c,
                   float beta) const {
     if (auto const* const reason = can_run(a, b, c)) raise(usage_error{reason});
     if (c.rows == 0 || c.columns == 0) return;
-    // A result view is taken apart for the task, as only views for reading can be copied.
-    in.enqueue([a, b, shape = matrix_view<T const>{c}, data = c.data, factor = static_cast<T>(beta)] {
-      matrix_view<T> const result{data, shape.rows, shape.columns, shape.row_stride, shape.column_stride};
-      a.columns == 0 ? scale(result, factor) : multiply(a, b, result, factor);
-    });
+    in.enqueue(
+        [=] { a.columns == 0 ? scale(c, static_cast<T>(beta)) : multiply(a, b, c, static_cast<T>(beta)); });
   }
 
  private:
@@ -101,7 +97,7 @@ struct blas_gemm {
     std::int64_t leading = 1;
   };
 
-  static void multiply(matrix_view<T const> a, matrix_view<T const> b, matrix_view<T> const& c, T beta) {
+  static void multiply(matrix_view<T const> a, matrix_view<T const> b, matrix_view<T> c, T beta) {
     storage const result{matrix_view<T const>{c}};
     if (result.order == order::by_columns)
       return multiply(b.transposed(), a.transposed(), c.transposed(), beta);
@@ -122,7 +118,7 @@ struct blas_gemm {
     }
   }
 
-  static void scale(matrix_view<T> const& c, T beta) {
+  static void scale(matrix_view<T> c, T beta) {
     for (std::int64_t row = 0; row < c.rows; ++row)
       for (std::int64_t column = 0; column < c.columns; ++column)
         c(row, column) = beta == 0 ? T{} : beta * c(row, column);

@@ -4,21 +4,20 @@
 //! One rank's handle to a world of in-process ranks.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <span>
-#include <string_view>
-#include <utility>
 
 #include <tpoverlap/concepts/communicator.hpp>
 #include <tpoverlap/core/text.hpp>
 #include <tpoverlap/host/backend.hpp>
 #include <tpoverlap/host/detail/agree_on_words.hpp>
+#include <tpoverlap/host/detail/guarded.hpp>
 #include <tpoverlap/host/detail/rendezvous.hpp>
 #include <tpoverlap/host/detail/sum_pieces.hpp>
 #include <tpoverlap/host/world.hpp>
@@ -32,7 +31,8 @@ namespace tpoverlap::inline v0::host {
 /// Peers' memory is read in place. A reduction adds `((p[r+1] + p[r+2]) + ...) + p[r]`, as a ring does, bit for bit.
 /// **Errors** sizes that differ end in a `communication_error` on both ranks. An operation that waits longer than
 /// `time_limit` for its peers ends in a `timeout_error`. Either aborts the world: every other rank's operations end
-/// with an `aborted_error`, and new ones are refused with it.
+/// with an `aborted_error`, and new ones are refused with it. By the time that `wait` or a refused call throws, an
+/// aborted world's lanes have let go of the caller's memory. Where an exception of your own passes, call `drain` first.
 class communicator {
  public:
   using backend = host::backend;
@@ -156,14 +156,28 @@ class communicator {
 
   /// Waits until all that was issued to `stream` is done, then throws what went wrong, if anything did. All waits for
   /// peers are bounded by `time_limit`, and so is this, unless a task of the caller's own never ends. After
-  /// an abort it waits for such a task no longer than `time_limit`.
+  /// an abort it waits for such a task no longer than `time_limit`, and for the lanes, too, before it throws.
   void wait(stream& stream) {
     using namespace std::chrono_literals;
-    constexpr call_site here{.operation = "wait"};
-    while (!world_->aborted())
-      if (stream.synchronize_until(detail::clock::now() + 20ms)) return refuse_after_abort(here);
-    (void)stream.synchronize_until(detail::clock::now() + world_->options().time_limit);
-    refuse_after_abort(here);
+    auto const failure = detail::guarded([&] {
+      while (!world_->aborted())
+        if (stream.synchronize_until(detail::clock::now() + 20ms)) return;
+      (void)stream.synchronize_until(detail::clock::now() + world_->options().time_limit);
+    });
+    if (failure) {
+      if (world_->aborted()) drain();
+      std::rethrow_exception(failure);
+    }
+    refuse_after_abort({.operation = "wait"});
+  }
+
+  /// Waits until the lanes are idle, at most `time_limit` each, and throws nothing. Memory that was handed to an
+  /// operation may be freed after this, also when the operation failed.
+  void drain() noexcept {
+    for (auto& each : lanes_) {
+      auto const limit = detail::clock::now() + world_->options().time_limit;
+      if (each) (void)detail::guarded([&] { (void)each->synchronize_until(limit); });
+    }
   }
 
  private:
@@ -181,11 +195,13 @@ class communicator {
     return {.half = {message::direction::receive, peer, data, bytes}};
   }
 
-  void refuse_after_abort(call_site where) const {
-    if (world_->aborted()) world_->raise_aborted(rank_, where);
+  void refuse_after_abort(call_site where) {
+    if (!world_->aborted()) return;
+    drain();  // the caller is about to lose the memory of what it issued before
+    world_->raise_aborted(rank_, where);
   }
 
-  void begin(call_site& where, char const* operation) const {
+  void begin(call_site& where, char const* operation) {
     if (where.operation[0] == '\0') where.operation = operation;
     refuse_after_abort(where);
   }

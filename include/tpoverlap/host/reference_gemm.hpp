@@ -22,24 +22,22 @@ struct reference_gemm {
   using output_type = Out;
 
   [[nodiscard]] static char const* can_run(matrix_view<In const> a, matrix_view<In const> b,
-                                           matrix_view<Out> const& c) {
+                                           matrix_view<Out> c) {
     if (a.rows != c.rows || b.columns != c.columns || a.columns != b.rows)
       return "the shapes do not fit: a (m, k), b (k, n), c (m, n)";
     return nullptr;
   }
 
-  void operator()(stream& in, matrix_view<In const> a, matrix_view<In const> b, matrix_view<Out> const& c,
+  void operator()(stream& in, matrix_view<In const> a, matrix_view<In const> b, matrix_view<Out> c,
                   float beta) const {
     if (auto const* const reason = can_run(a, b, c)) raise(usage_error{reason});
-    // A result view is taken apart for the task, as only views for reading can be copied.
-    in.enqueue([a, b, shape = matrix_view<Out const>{c}, data = c.data, beta] {
-      matrix_view<Out> const result{data, shape.rows, shape.columns, shape.row_stride, shape.column_stride};
-      for (std::int64_t row = 0; row < result.rows; ++row) {
-        for (std::int64_t column = 0; column < result.columns; ++column) {
-          auto sum = beta == 0 ? Sum{} : static_cast<Sum>(beta) * static_cast<Sum>(result(row, column));
+    in.enqueue([=] {
+      for (std::int64_t row = 0; row < c.rows; ++row) {
+        for (std::int64_t column = 0; column < c.columns; ++column) {
+          auto sum = beta == 0 ? Sum{} : static_cast<Sum>(beta) * static_cast<Sum>(c(row, column));
           for (std::int64_t k = 0; k < a.columns; ++k)
             sum += static_cast<Sum>(a(row, k)) * static_cast<Sum>(b(k, column));
-          result(row, column) = static_cast<Out>(sum);
+          c(row, column) = static_cast<Out>(sum);
         }
       }
     });

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <tpoverlap/core/error.hpp>

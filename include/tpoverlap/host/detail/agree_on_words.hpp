@@ -4,7 +4,6 @@
 //! The blocking exchange of a few words between all ranks, for comparing what they believe.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
