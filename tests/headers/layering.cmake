@@ -19,6 +19,7 @@ set(sees_host core/ concepts/ host/)
 set(sees_mpi core/ concepts/ mpi/)
 set(sees_cuda core/ concepts/ cuda/)
 set(sees_trace core/ concepts/ policy/ schedule/ trace/)
+set(sees_trace.hpp core/ concepts/ policy/ schedule/ trace/)
 set(sees_sim core/ concepts/ policy/ schedule/ sim/)
 # The faces, one for what needs no vendor library and one for each backend.
 set(sees_tpoverlap.hpp core/ concepts/ policy/ schedule/ strategies/ overlap/ overlap.hpp layers/ trace/ sim/ host/ host.hpp)

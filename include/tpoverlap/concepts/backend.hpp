@@ -25,4 +25,11 @@ concept backend = requires(typename Backend::stream& stream, typename Backend::e
   Backend::add(stream, to, from, from, count);
 };
 
+/// `timestamp(stream, nanoseconds)`: in stream order, and on a failed stream too, writes what a clock that never goes
+/// back shows. All streams of a rank read the same clock.
+template <class Backend>
+concept has_timestamps = requires(typename Backend::stream& stream, std::int64_t* nanoseconds) {
+  Backend::timestamp(stream, nanoseconds);
+};
+
 }  // namespace tpoverlap::inline v0

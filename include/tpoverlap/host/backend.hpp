@@ -4,9 +4,11 @@
 //! The host backend: worker threads as streams, and the element-wise kernels of a schedule.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <type_traits>
 
 #include <tpoverlap/concepts/backend.hpp>
@@ -48,8 +50,17 @@ struct backend {
     if (count <= 0) return;
     in.enqueue([=] { detail::add_arrays(to, a, b, count); });
   }
+
+  /// Writes the steady clock's nanoseconds, the same clock for every stream of the process. Runs on a failed stream,
+  /// too, so that a trace of what went wrong has all its times.
+  static void timestamp(stream& in, std::int64_t* nanoseconds) {
+    in.enqueue_always([nanoseconds](std::exception_ptr const&) {
+      auto const now = std::chrono::steady_clock::now().time_since_epoch();
+      *nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    });
+  }
 };
 
-static_assert(tpoverlap::backend<backend>);
+static_assert(tpoverlap::backend<backend> && has_timestamps<backend>);
 
 }  // namespace tpoverlap::inline v0::host
