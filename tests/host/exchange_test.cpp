@@ -77,6 +77,25 @@ TEST_CASE("messages between two ranks keep their order within a group and across
   });
 }
 
+TEST_CASE("many messages of one size between two ranks keep their order", "[exchange]") {
+  // The receiver looks through its list while the sender posts: no later entry may take an earlier one's message.
+  host::run_ranks<2>([](host::communicator& comm) {
+    std::vector<int> out(64);
+    std::vector<int> in(64);
+    for (int call = 0; call < 100; ++call) {
+      std::vector<message> group;
+      for (std::size_t i = 0; i < 64; ++i) {
+        out[i] = 64 * call + static_cast<int>(i);
+        group.push_back(send_to(1 - comm.rank(), &out[i], 1));
+        group.push_back(receive_from(1 - comm.rank(), &in[i], 1));
+      }
+      comm.exchange(1, group);
+      comm.wait(comm.lane(1));
+      rank_check(in == out, "messages arrive in order");
+    }
+  });
+}
+
 TEST_CASE("a send is complete when its data has been copied, and not before", "[exchange]") {
   std::atomic<bool> receiver_called{false};
   host::run_ranks<2>([&](host::communicator& comm) {

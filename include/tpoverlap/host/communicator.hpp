@@ -158,10 +158,10 @@ class communicator {
   /// peers are bounded by `time_limit`, and so is this, unless a task of the caller's own never ends. After
   /// an abort it waits for such a task no longer than `time_limit`, and for the lanes, too, before it throws.
   void wait(stream& stream) {
-    using namespace std::chrono_literals;
+    constexpr std::chrono::milliseconds glance{20};  // at whether the world has been aborted
     auto const failure = detail::guarded([&] {
       while (!world_->aborted())
-        if (stream.synchronize_until(detail::clock::now() + 20ms)) return;
+        if (stream.synchronize_until(detail::clock::now() + glance)) return;
       (void)stream.synchronize_until(detail::clock::now() + world_->options().time_limit);
     });
     if (failure) {
