@@ -140,7 +140,11 @@ class issuer {
       case layout::own: break;
       case layout::by_shard: row += rows.shard(shard).first; break;
       case layout::by_chunk: row = rows.by_chunk(shard, chunk); break;
-      case layout::by_slot: row += slot * slot_rows_; break;
+      // Chunks begin where those of the largest shard do: shards of different sizes follow each other in one slot,
+      // and one's chunk must not lie on another's.
+      case layout::by_slot:
+        row = slot * slot_rows_ + even_part(slot_rows_, program.chunks, chunk).first;
+        break;
       case layout::whole: row = 0; break;
     }
     return {m.data == nullptr ? nullptr : m.data + static_cast<std::size_t>(row) * m.row_bytes, within,
@@ -159,7 +163,8 @@ class issuer {
     if (arrangement == layout::by_shard && tiles.slots == ranks && tiles.chunks == program.chunks) {
       return f(tile_run{-1, 0, {0, rows.total()}}, memory[tiles.buffer].data);
     }
-    int const together = arrangement == layout::by_chunk ? 1 : tiles.chunks;
+    bool const apart = arrangement == layout::by_chunk || arrangement == layout::by_slot;
+    int const together = apart ? 1 : tiles.chunks;
     for (int c = tiles.chunk; c < tiles.chunk + tiles.chunks; c += together) {
       for (int s = tiles.slot; s < tiles.slot + tiles.slots; ++s) {
         located const at = locate(tiles, s, c, together, rows, memory);

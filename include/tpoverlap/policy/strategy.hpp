@@ -17,9 +17,10 @@ struct blocking {
 };
 
 /// Point-to-point ring: each step passes one shard (or one bucket) to the neighbour while a GEMM works on another.
-/// A shard is cut into `chunks` row ranges. `depth` is the number of landing slots, 0 for one slot a shard; a ring
-/// needs at least two, since a slot is being sent while the next one fills. `direction::both` halves what each link
-/// carries: a gather sends half of the shards each way, a reduction half of the chunks.
+/// A shard is cut into `chunks` row ranges. `depth` is the number of landing slots, 0 for one slot a shard; with
+/// more than two ranks a ring needs at least two, since a slot is being sent while the next one fills, and a gather both
+/// ways round four, since two shards land at each step. `direction::both` halves what each link carries: a gather sends
+/// half of the shards each way, a reduction half of the chunks.
 struct ring {
   int chunks = 1;
   direction way = direction::forward;
@@ -28,7 +29,8 @@ struct ring {
 };
 
 /// Straight to the rank that needs it, without forwarding: for links between all pairs of ranks.
-/// `depth` is the number of landing slots, 0 for one slot a shard.
+/// `depth` is the number of landing slots, 0 for one slot a shard; with more than two ranks it needs at least two, since
+/// one is in use while the next one fills.
 struct direct {
   int chunks = 1;
   int depth = 0;

@@ -38,6 +38,26 @@ concept strategy_for = requires(Builder& builder, Strategy const& strategy) {
   emit(builder, strategy);
 };
 
+namespace detail {
+
+template <class Builder, class Use>
+constexpr auto finish_with(Builder& builder, Use use) {
+  program_builder& program = builder.program();
+  program.finish();
+  synchronize(program);
+  return use(program);
+}
+
+/// An empty program instead of one whose policy has been refused, so that one error is not followed by others.
+template <class Use>
+constexpr auto with_nothing(int ranks, Use use) {
+  program_builder nothing{{ranks}, 1};
+  nothing.finish();
+  return use(nothing);
+}
+
+}  // namespace detail
+
 /// Builds the synchronized program of `Policy` for `ranks` ranks and hands it to `use` while it lives.
 template <auto Strategy, gather Options, class Use>
 constexpr auto with_program(producer_before_consumer<Strategy, Options>, int ranks, Use use) {
@@ -57,11 +77,16 @@ constexpr auto with_program(producer_before_consumer<Strategy, Options>, int ran
       Options.operand == gathered_operand::left || Options.dimension == gathered_dimension::contraction,
       "tpoverlap[E008]: only a contraction can gather its right operand; set the gathered dimension to "
       "contraction, or gather the left operand");
-  gather_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, depth_of(Strategy)};
-  emit(builder, Strategy);
-  builder.program().finish();
-  synchronize(builder.program());
-  return use(builder.program());
+  if constexpr (strategy_for<decltype(Strategy), gather_builder> && chunks_of(Strategy) >= 1 &&
+                depth_of(Strategy) >= 0 && (!Options.keep_gathered || depth_of(Strategy) == 0) &&
+                (Options.operand == gathered_operand::left ||
+                 Options.dimension == gathered_dimension::contraction)) {
+    gather_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, depth_of(Strategy)};
+    emit(builder, Strategy);
+    return detail::finish_with(builder, use);
+  } else {
+    return detail::with_nothing(ranks, use);
+  }
 }
 
 namespace detail {
@@ -101,11 +126,16 @@ constexpr auto with_program(consumer_before_reduction<Strategy, Options>, int ra
       !detail::turns_both_ways(Strategy) || chunks_of(Strategy) >= 2,
       "tpoverlap[E006]: a reduction goes both ways round by sending some chunks each way; set `chunks` to 2 "
       "or more, or choose one direction");
-  reduction_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options};
-  emit(builder, Strategy);
-  builder.program().finish();
-  synchronize(builder.program());
-  return use(builder.program());
+  if constexpr (strategy_for<decltype(Strategy), reduction_builder> && chunks_of(Strategy) >= 1 &&
+                depth_of(Strategy) >= 0 &&
+                (Options.accumulate == accumulation::separate || detail::can_fuse<decltype(Strategy)>)&&(
+                    !detail::turns_both_ways(Strategy) || chunks_of(Strategy) >= 2)) {
+    reduction_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options};
+    emit(builder, Strategy);
+    return detail::finish_with(builder, use);
+  } else {
+    return detail::with_nothing(ranks, use);
+  }
 }
 
 template <auto Strategy, class Use>
@@ -114,11 +144,15 @@ constexpr auto with_program(independent_side_work<Strategy>, int ranks, Use use)
       strategy_for<decltype(Strategy), program_builder>,
       "tpoverlap[E007]: this is no side work; independent_side_work takes all_gather, reduce_scatter, "
       "all_reduce, or a strategy with `constexpr void emit(program_builder&, Strategy const&)`");
-  program_builder builder{group_of(Strategy, ranks), 1};
-  emit(builder, Strategy);
-  builder.finish();
-  synchronize(builder);
-  return use(builder);
+  if constexpr (strategy_for<decltype(Strategy), program_builder>) {
+    program_builder builder{group_of(Strategy, ranks), 1};
+    emit(builder, Strategy);
+    builder.finish();
+    synchronize(builder);
+    return use(builder);
+  } else {
+    return detail::with_nothing(ranks, use);
+  }
 }
 
 }  // namespace tpoverlap::inline v0

@@ -22,7 +22,7 @@ class content_tracker {
   constexpr content_tracker(program_view const& p, tile_index const& tiles)
       : p_{p},
         tiles_{tiles},
-        words_{(p.group.ranks * p.chunks + 63) / 64},
+        words_{(2 * p.group.ranks * p.chunks + 63) / 64},
         shard_(tiles.size(), -1),
         chunk_(tiles.size(), -1),
         pieces_(tiles.size() * words_, 0),
@@ -34,7 +34,11 @@ class content_tracker {
           int const tile = tiles(b, s, c);
           shard_[tile] = s;
           chunk_[tile] = c;
-          insert(tile, p.buffers[b].before == content::shard_piece ? s : 0, c);
+          if (p.buffers[b].before == content::shard_piece) {
+            insert(tile, s, c);
+          } else {
+            insert(tile, 0, summand(c));
+          }
         }
       }
     }
@@ -94,7 +98,7 @@ class content_tracker {
     for (int s = 0; s < to.slots; ++s) {
       for (int c = 0; c < to.chunks; ++c) {
         int const tile = tiles_(to.buffer, to.slot + s, to.chunk + c);
-        int const own_piece = (to.chunk + c) * p_.group.ranks;
+        int const own_piece = summand(to.chunk + c) * p_.group.ranks;
         for (int w = 0; w < words_; ++w) incoming_[w] = 0;
         incoming_[own_piece / 64] = std::uint64_t{1} << (own_piece % 64);
         shard_[tile] = shard_at(to, s);
@@ -242,16 +246,23 @@ class content_tracker {
     switch (wanted) {
       case content::nothing: return true;
       case content::shard_piece: return found == 1 && has(tile, shard, chunk);
-      case content::own_contribution: return found == 1 && has(tile, 0, chunk);
-      case content::everything: return found == p_.group.ranks * p_.chunks;
+      case content::own_contribution: return found == 1 && has(tile, 0, summand(chunk));
+      case content::everything:
+        for (int bit = 0; bit < p_.group.ranks * p_.chunks; ++bit) {
+          if (!has(tile, bit, 0)) return false;
+        }
+        return found == p_.group.ranks * p_.chunks;
       case content::sum:
         for (int r = 0; r < p_.group.ranks; ++r) {
-          if (!has(tile, r, chunk)) return false;
+          if (!has(tile, r, summand(chunk))) return false;
         }
         return found == p_.group.ranks;
     }
     return false;
   }
+
+  /// Parts of a sum are numbered behind the pieces of the gathered matrix, so that neither passes for the other.
+  [[nodiscard]] constexpr int summand(int chunk) const { return p_.chunks + chunk; }
 
   [[nodiscard]] constexpr bool has(int tile, int rank, int chunk) const {
     int const bit = rank + chunk * p_.group.ranks;

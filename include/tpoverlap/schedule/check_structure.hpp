@@ -44,8 +44,50 @@ constexpr bool fits_layout(program_view const& p, tile_range const& r) {
   return false;
 }
 
+/// Whether a buffer has the slots that its layout speaks of.
+constexpr bool fits_world(buffer const& b, int ranks) {
+  switch (b.arrangement) {
+    case layout::own:
+    case layout::whole: return b.slots == 1;
+    case layout::by_shard:
+    case layout::by_chunk: return b.slots == ranks;
+    case layout::by_slot: return b.slots >= 1 && b.before == content::nothing && b.after == content::nothing;
+  }
+  return false;
+}
+
+/// Whether a range lies in one piece, slot by slot, where its operation takes a slot at once.
+constexpr bool fits_memory(program_view const& p, operation_kind kind, tile_range const& r) {
+  if (kind == operation_kind::fork || kind == operation_kind::join || kind == operation_kind::gemm ||
+      kind == operation_kind::copy) {
+    return true;
+  }
+  layout const arrangement = p.buffers[r.buffer].arrangement;
+  bool const apart = arrangement == layout::by_chunk || arrangement == layout::by_slot;
+  return (r.chunks == 1 || !apart) && (r.slots == 1 || kind != operation_kind::reduce);
+}
+
 constexpr bool same_shape(tile_range const& a, tile_range const& b) {
   return a.slots == b.slots && a.chunk == b.chunk && a.chunks == b.chunks;
+}
+
+/// A collective moves elements as they are; copies and sums convert between the types of results, but what is gathered
+/// becomes a result in a GEMM only.
+constexpr bool fits_elements(program_view const& p, operation const& op) {
+  bool const multiplies = op.kind == operation_kind::gemm;
+  element_role target = element_role::input;
+  for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
+    if (p.accesses[a].mode != access_mode::read) target = p.buffers[p.accesses[a].tiles.buffer].element;
+  }
+  if (multiplies && target == element_role::input) return false;
+  for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
+    if (p.accesses[a].mode != access_mode::read) continue;
+    element_role const source = p.buffers[p.accesses[a].tiles.buffer].element;
+    if (is_collective(op.kind) && source != target) return false;
+    bool const gathered = source == element_role::input;
+    if (gathered != (multiplies || target == element_role::input)) return false;
+  }
+  return true;
 }
 
 /// Ranges that an operation combines must be of one shape; those of collectives span the world on one side.
@@ -55,6 +97,7 @@ constexpr bool fits_operands(program_view const& p, operation const& op) {
     return true;
   }
   access const* const uses = p.accesses + op.first_access;
+  if (!fits_elements(p, op)) return false;
   if (op.kind == operation_kind::all_reduce) return holds_all_shards(p, uses[0].tiles);
   for (int a = 1; a < op.accesses; ++a) {
     tile_range const& first = uses[0].tiles;
@@ -86,6 +129,10 @@ constexpr violation check_structure(program_view const& p, tile_index const& til
   if (p.operations[count - 1].kind != operation_kind::join || p.operations[count - 1].lane != 0) {
     return broken(rule::structure, count - 1);
   }
+  for (int b = 0; b < p.buffer_count; ++b) {
+    if (!fits_world(p.buffers[b], p.group.ranks)) return {rule::structure, 0, -1, -1, b};
+  }
+  scratch<int> recorder(p.events, -1);
   for (int i = 0; i < count; ++i) {
     operation const& op = p.operations[i];
     bool const inner = i > 0 && i < count - 1;
@@ -97,12 +144,18 @@ constexpr violation check_structure(program_view const& p, tile_index const& til
         op.first_wait + op.waits > p.wait_count || op.event >= p.events) {
       return broken(rule::structure, i);
     }
+    // A wait is for an event's latest record, so that a second one would change what is waited for.
+    if (op.event >= 0) {
+      if (recorder[op.event] >= 0) return broken(rule::structure, i, recorder[op.event]);
+      recorder[op.event] = i;
+    }
     int uses[3] = {0, 0, 0};
     for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
       access const& use = p.accesses[a];
       ++uses[static_cast<int>(use.mode)];
       if (!tiles.contains(use.tiles)) return broken(rule::structure, i);
-      if (inner && !fits_layout(p, use.tiles)) return broken(rule::structure, i);
+      if (inner && (!fits_layout(p, use.tiles) || !fits_memory(p, op.kind, use.tiles)))
+        return broken(rule::structure, i);
       bool const has_peer = use.peer > 0 && use.peer < p.group.ranks;
       if (op.kind == operation_kind::exchange ? !has_peer || use.tiles.slots != 1 : use.peer != no_peer) {
         return broken(rule::structure, i);

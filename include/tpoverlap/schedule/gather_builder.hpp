@@ -26,8 +26,8 @@ class gather_builder {
     bool const contraction = options.dimension == gathered_dimension::contraction;
     bool const keep = options.keep_gathered;
     int const ranks = group.ranks;
-    program_.add_buffer(
-        {"input", storage::caller, layout::own, element_role::input, 1, content::shard_piece});
+    program_.add_buffer({"input", storage::caller, layout::own, element_role::input, 1, content::shard_piece,
+                         content::shard_piece});
     program_.add_buffer({"gathered", keep ? storage::caller : storage::workspace,
                          depth > 0 ? layout::by_slot : layout::by_shard, element_role::input,
                          depth > 0 ? depth : ranks, content::nothing,

@@ -27,11 +27,11 @@ struct proof {
       "emit the exchange or GEMM that fills it");
   static_assert(
       Verdict.broken != rule::wrong_tile,
-      "tpoverlap[E013]: a tile holds another shard or chunk than the operation takes it for; correct the "
-      "shard, slot or chunk that the strategy names");
-  static_assert(
-      Verdict.broken != rule::counted_twice,
-      "tpoverlap[E014]: a contribution is added to a sum that already has it; emit each contribution once");
+      "tpoverlap[E013]: a tile holds another shard or chunk than the operation takes it for; give the "
+      "buffer more slots (`depth`), or correct the shard, slot or chunk that the strategy names");
+  static_assert(Verdict.broken != rule::counted_twice,
+                "tpoverlap[E014]: a contribution is added to a sum that already has it; emit each "
+                "contribution once, and give arriving partials more slots (`depth`)");
   static_assert(
       Verdict.broken != rule::matching,
       "tpoverlap[E015]: a send has no receive in the same exchange, or they mean different tiles; a message "

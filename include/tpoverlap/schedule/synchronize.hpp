@@ -70,6 +70,7 @@ constexpr void synchronize(program_builder& program) {
     for (int l = 0; l < lanes; ++l) needed[l] = -1;
     for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
       tile_range const& r = p.accesses[a].tiles;
+      if (!tiles.contains(r)) continue;  // `verify` says so
       bool const writes = p.accesses[a].mode != access_mode::read;
       for (int s = r.slot; s < r.slot + r.slots; ++s) {
         for (int c = r.chunk; c < r.chunk + r.chunks; ++c) {
@@ -101,6 +102,7 @@ constexpr void synchronize(program_builder& program) {
 
     for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
       tile_range const& r = p.accesses[a].tiles;
+      if (!tiles.contains(r)) continue;
       for (int s = r.slot; s < r.slot + r.slots; ++s) {
         for (int c = r.chunk; c < r.chunk + r.chunks; ++c) {
           users.note(tiles(r.buffer, s, c), p.accesses[a].mode != access_mode::read, i, op.lane);

@@ -23,8 +23,8 @@ namespace tpoverlap::inline v0 {
   tile_index const tiles{program};
   if (violation const v = detail::check_structure(program, tiles); !v.verified()) return v;
   detail::happens_before const before{program};
-  if (violation const v = detail::check_races(program, tiles, before); !v.verified()) return v;
   if (violation const v = detail::check_ends(program, before); !v.verified()) return v;
+  if (violation const v = detail::check_races(program, tiles, before); !v.verified()) return v;
   return detail::content_tracker{program, tiles}.run();
 }
 

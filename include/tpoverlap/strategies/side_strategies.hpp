@@ -33,7 +33,8 @@ constexpr void add_product(program_builder& b) {
 ///     side     | gather
 constexpr void emit(program_builder& b, all_gather const&) {
   detail::add_product(b);
-  b.add_buffer({"source", storage::caller, layout::own, element_role::input, 1, content::shard_piece});
+  b.add_buffer({"source", storage::caller, layout::own, element_role::input, 1, content::shard_piece,
+                content::shard_piece});
   b.add_buffer({"target", storage::caller, layout::by_shard, element_role::input, b.ranks(), content::nothing,
                 content::shard_piece});
   tile_range const source = b.all_of(side_buffer::source);
@@ -52,7 +53,7 @@ constexpr void emit(program_builder& b, all_gather const&) {
 constexpr void emit(program_builder& b, reduce_scatter const&) {
   detail::add_product(b);
   b.add_buffer({"source", storage::caller, layout::by_shard, element_role::input, b.ranks(),
-                content::own_contribution});
+                content::own_contribution, content::own_contribution});
   b.add_buffer(
       {"target", storage::caller, layout::own, element_role::input, 1, content::nothing, content::sum});
   tile_range const source = b.all_of(side_buffer::source);
