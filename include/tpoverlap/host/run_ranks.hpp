@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/text.hpp>
@@ -32,10 +32,9 @@ void run_ranks(int ranks, F f, communicator_options const& options = {}) {
   world shared{ranks, options};
   detail::first_failure failure;
   {
-    std::vector<std::jthread> threads;
-    threads.reserve(static_cast<std::size_t>(ranks));
+    auto const threads = std::make_unique<std::jthread[]>(static_cast<std::size_t>(shared.size()));
     for (int rank = 0; rank < ranks; ++rank) {
-      threads.emplace_back([&shared, &failure, &f, rank] {
+      threads[static_cast<std::size_t>(rank)] = std::jthread{[&shared, &failure, &f, rank] {
         bounded_text<32> name;
         name << "rank " << rank;
         detail::name_this_thread(name.view());
@@ -45,7 +44,7 @@ void run_ranks(int ranks, F f, communicator_options const& options = {}) {
           failure.keep(thrown);
           shared.abort(rank, detail::text_of(thrown).view());
         }
-      });
+      }};
     }
   }
   if (auto const cause = failure.root_cause()) std::rethrow_exception(cause);

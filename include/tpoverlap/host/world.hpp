@@ -4,7 +4,6 @@
 //! What the ranks of one process share: mailboxes, the emulated links, and whether somebody has given up.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -98,8 +97,9 @@ class world {
     std::lock_guard lock{link_mutex_};
     auto& egress = links_[count(source)].egress;
     auto& ingress = links_[count(destination)].ingress;
-    egress = (std::max)(egress, now) + wire;
-    ingress = (std::max)(egress, ingress + wire);  // the switch forwards while it receives
+    auto const later = [](auto a, auto b) { return a < b ? b : a; };
+    egress = later(egress, now) + wire;
+    ingress = later(egress, ingress + wire);  // the switch forwards while it receives
     return ingress + ticks(options_.link.latency_seconds);
   }
 

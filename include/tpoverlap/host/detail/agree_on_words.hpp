@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/text.hpp>
@@ -23,7 +23,7 @@ inline void agree_on_words(world& shared, int rank, std::uint64_t sequence,
   rendezvous here{shared, rank, 0, where};
   here.start(sequence);
   auto const ranks = static_cast<std::size_t>(shared.size());
-  std::vector<transfer> transfers(2 * ranks);
+  auto const transfers = std::make_unique<transfer[]>(2 * ranks);
   auto const gather = [&](std::uint64_t const* own, std::size_t words, std::uint64_t* to) {
     auto const bytes = words * sizeof(std::uint64_t);
     for (std::size_t i = 0; i < ranks; ++i) {
@@ -31,12 +31,12 @@ inline void agree_on_words(world& shared, int rank, std::uint64_t sequence,
       transfers[2 * i] = {.half = {message::direction::send, peer, const_cast<std::uint64_t*>(own), bytes}};
       transfers[2 * i + 1] = {.half = {message::direction::receive, peer, to + i * words, bytes}};
     }
-    here.run(transfers, [] {});
+    here.run(std::span{transfers.get(), 2 * ranks}, [] {});
   };
 
   std::uint64_t const words = mine.size();
-  std::vector<std::uint64_t> sizes(ranks);
-  gather(&words, 1, sizes.data());
+  auto const sizes = std::make_unique<std::uint64_t[]>(ranks);
+  gather(&words, 1, sizes.get());
   for (std::size_t i = 0; i < ranks; ++i) {
     if (sizes[i] == sizes[0]) continue;
     bounded_text<160> text;

@@ -4,7 +4,6 @@
 //! One operation of one rank on one lane: a group of sends and receives that progress together, within a time limit.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -63,13 +62,13 @@ class rendezvous {
     for (bool reduced = false;;) {
       auto const changes = seat_.changes.load();
       bool progress = advance(transfers);
-      if (!reduced && std::ranges::all_of(transfers, met)) {
+      if (!reduced && all(transfers, met)) {
         if (!take_held(transfers)) fail_aborted(transfers);
         reduce();
         deliver_held(transfers);
         reduced = progress = true;
       }
-      if (reduced && std::ranges::all_of(transfers, [](auto const& each) { return each.done(); })) break;
+      if (reduced && all(transfers, finished)) break;
       if (world_.aborted()) fail_aborted(transfers);
       if (progress) continue;
       if (clock::now() >= deadline_) fail_late(transfers);
@@ -83,6 +82,12 @@ class rendezvous {
   using step = transfer::step;
   static bool is_send(transfer const& each) { return each.half.way == message::direction::send; }
   static bool met(transfer const& each) { return !each.held || each.at != step::waiting; }
+  static bool finished(transfer const& each) { return each.done(); }
+  static bool all(std::span<transfer const> transfers, bool (*holds)(transfer const&)) {
+    for (auto const& each : transfers)
+      if (!holds(each)) return false;
+    return true;
+  }
 
   mailbox& box_of(transfer const& each) {
     return is_send(each) ? world_.mailbox(lane_, rank_, each.half.peer)
@@ -186,7 +191,7 @@ class rendezvous {
   void await_arrivals(std::span<transfer const> transfers) {
     if (!world_.options().link.emulates()) return;
     for (auto const& each : transfers) {
-      sleep_until((std::min)(each.arrival, deadline_));
+      sleep_until(each.arrival < deadline_ ? each.arrival : deadline_);
       if (world_.aborted()) world_.raise_aborted(rank_, where_, each.half.peer);
       if (each.arrival > deadline_) fail_slow_link(each);
     }
@@ -212,8 +217,13 @@ class rendezvous {
   }
 
   [[noreturn]] void fail_late(std::span<transfer const> transfers) {
-    auto const late = std::ranges::find_if(transfers, [](auto const& each) { return !each.done(); });
-    auto const& each = late != transfers.end() ? *late : transfers.front();
+    auto const* late = transfers.data();
+    for (auto const& candidate : transfers) {
+      if (candidate.done()) continue;
+      late = &candidate;
+      break;
+    }
+    auto const& each = *late;
     bounded_text<300> text;
     text << "waited " << world_.options().time_limit.count() << " ms for rank " << each.half.peer
          << (is_send(each) ? " to receive " : " to send ") << each.half.bytes

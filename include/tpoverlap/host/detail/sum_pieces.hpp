@@ -4,7 +4,6 @@
 //! The arithmetic of a reduction: adds the ranks' contributions in ring order, straight from their memory.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +27,7 @@ void sum_pieces(std::span<transfer const> transfers, T const* own, T* result, st
   constexpr std::int64_t block = 1024;
   T sum[block];
   for (std::int64_t first = 0; first < elements; first += block) {
-    auto const count = (std::min)(block, elements - first);
+    auto const count = elements - first < block ? elements - first : block;
     auto const bytes = static_cast<std::size_t>(count) * sizeof(T);
     bool empty = true;
     for (auto const& each : transfers) {
