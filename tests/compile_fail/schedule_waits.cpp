@@ -19,9 +19,9 @@ constexpr violation verdict_on(mistake made) {
        content::shard_piece}};
   tile_range const own{0, 0, 1, 0, 0, 1};
   tile_range const other{1, 1, 1, 1, 0, 1};
-  access const accesses[] = {{own, access_mode::read, 1}, {other, access_mode::write, 1},
-                             {own, access_mode::read},    {{2, 0, 1, 0, 0, 1}, access_mode::write},
-                             {other, access_mode::read},  {{2, 1, 1, 1, 0, 1}, access_mode::write}};
+  tile_access const accesses[] = {{own, access_mode::read, 1}, {other, access_mode::write, 1},
+                                  {own, access_mode::read},    {{2, 0, 1, 0, 0, 1}, access_mode::write},
+                                  {other, access_mode::read},  {{2, 1, 1, 1, 0, 1}, access_mode::write}};
   // exchange: fork; other GEMM: exchange; join: exchange, other GEMM.
   int waits[] = {0, 1, 1, 3};
   operation operations[] = {{operation_kind::fork, 0, 0, 0, 0, 0, 0},

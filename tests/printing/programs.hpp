@@ -71,7 +71,7 @@ class editable_program {
 
   std::vector<tpoverlap::buffer> buffers;
   std::vector<tpoverlap::operation> operations;
-  std::vector<tpoverlap::access> accesses;
+  std::vector<tpoverlap::tile_access> accesses;
   std::vector<int> waits;
 
  private:

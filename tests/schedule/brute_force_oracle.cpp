@@ -136,7 +136,7 @@ class world_model {
     return {};
   }
 
-  [[nodiscard]] bool well_formed(operation const& op, access const& use) const {
+  [[nodiscard]] bool well_formed(operation const& op, tile_access const& use) const {
     tile_range const& r = use.tiles;
     if (r.buffer < 0 || r.buffer >= p_.buffer_count) return false;
     if (r.slot < 0 || r.slots < 1 || r.slot + r.slots > p_.buffers[r.buffer].slots) return false;
@@ -169,19 +169,19 @@ class world_model {
   }
 
   [[nodiscard]] bool has_operands(operation const& op) const {
-    std::vector<access const*> read, written, added;
+    std::vector<tile_access const*> read, written, added;
     for (int a = 0; a < op.accesses; ++a) {
-      access const& use = p_.accesses[op.first_access + a];
+      tile_access const& use = p_.accesses[op.first_access + a];
       auto& list = use.mode == access_mode::read ? read : use.mode == access_mode::write ? written : added;
       list.push_back(&use);
     }
-    auto const all_shards = [&](access const* use) {
+    auto const all_shards = [&](tile_access const* use) {
       return is_cut_by_shard(use->tiles.buffer) && use->tiles.slot == 0 && use->tiles.slots == ranks_;
     };
-    auto const own_shard = [&](access const* use) {
+    auto const own_shard = [&](tile_access const* use) {
       return !is_whole(use->tiles.buffer) && use->tiles.slots == 1 && use->tiles.shard == 0;
     };
-    auto const alike = [&](access const* a, access const* b) {
+    auto const alike = [&](tile_access const* a, tile_access const* b) {
       return a->tiles.slots == b->tiles.slots && a->tiles.chunks == b->tiles.chunks;
     };
     switch (op.kind) {
@@ -543,7 +543,7 @@ class world_model {
     operation const& op = p_.operations[i];
     auto& taken = taken_[as_index((call * ranks_ + rank) * count_ + i)];
     for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
-      access const& use = p_.accesses[a];
+      tile_access const& use = p_.accesses[a];
       taken.emplace_back();
       if (use.mode == access_mode::write) continue;
       for (tile_use const& tile : uses(use.tiles, rank)) {
@@ -570,7 +570,7 @@ class world_model {
     auto const& taken = taken_[as_index((call * ranks_ + rank) * count_ + i)];
     int target = op.first_access;
     while (p_.accesses[target].mode == access_mode::read) ++target;
-    access const& changed = p_.accesses[target];
+    tile_access const& changed = p_.accesses[target];
     std::vector<tile_use> const to = uses(changed.tiles, rank);
     bool const adds = changed.mode == access_mode::accumulate;
     bool const into_whole = is_whole(changed.tiles.buffer);

@@ -19,7 +19,7 @@ struct editable_program {
   int events = 0;
   std::vector<tpoverlap::buffer> buffers;
   std::vector<tpoverlap::operation> operations;
-  std::vector<tpoverlap::access> accesses;
+  std::vector<tpoverlap::tile_access> accesses;
   std::vector<int> waits;
 
   editable_program() = default;
@@ -53,10 +53,10 @@ struct editable_program {
   [[nodiscard]] tpoverlap::operation const& op(int i) const {
     return operations[static_cast<std::size_t>(i)];
   }
-  [[nodiscard]] tpoverlap::access& use(int a) { return accesses[static_cast<std::size_t>(a)]; }
+  [[nodiscard]] tpoverlap::tile_access& use(int a) { return accesses[static_cast<std::size_t>(a)]; }
 
   /// Appends an operation that waits for `awaited` (positions), each of which gets an event if it has none.
-  int add(tpoverlap::operation_kind kind, int lane, std::initializer_list<tpoverlap::access> uses,
+  int add(tpoverlap::operation_kind kind, int lane, std::initializer_list<tpoverlap::tile_access> uses,
           std::initializer_list<int> awaited = {}) {
     tpoverlap::operation added{kind, lane};
     added.first_access = static_cast<int>(accesses.size());

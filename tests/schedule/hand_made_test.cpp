@@ -27,7 +27,7 @@ void expect(editable_program const& p, rule broken, reason why) {
 
 void drop_waits(editable_program& p, int i) { p.op(i).waits = 0; }
 
-tpoverlap::access& use_of(editable_program& p, int i, int a) { return p.use(p.op(i).first_access + a); }
+tpoverlap::tile_access& use_of(editable_program& p, int i, int a) { return p.use(p.op(i).first_access + a); }
 
 }  // namespace
 
@@ -66,7 +66,7 @@ TEST_CASE("a message of a tile that does not lie in one piece", "[hand_made]") {
   editable_program p = gathering::make();
   p.chunks = 2;
   p.buffers[gathering::gathered].arrangement = layout::by_chunk;
-  for (tpoverlap::access& use : p.accesses) use.tiles.chunks = 2;
+  for (tpoverlap::tile_access& use : p.accesses) use.tiles.chunks = 2;
   expect(p, rule::structure, reason::structure);
 }
 

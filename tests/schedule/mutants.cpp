@@ -136,7 +136,7 @@ class mutator {
     operation& op = now_.op(i);
     int const end = op.first_access + op.accesses;
     for (int a = op.first_access; a < end; ++a) {
-      access const dropped = now_.use(a);
+      tile_access const dropped = now_.use(a);
       for (int b = a; b + 1 < end; ++b) now_.use(b) = now_.use(b + 1);
       --op.accesses;
       show(mutation::drop_access, i, a - op.first_access);
@@ -223,8 +223,8 @@ class mutator {
     }
     for (std::size_t x = 0; x < ends.size(); ++x) {
       for (std::size_t y = x + 1; y < ends.size(); ++y) {
-        access& a = now_.use(ends[x]);
-        access& b = now_.use(ends[y]);
+        tile_access& a = now_.use(ends[x]);
+        tile_access& b = now_.use(ends[y]);
         bool const sends = a.mode == access_mode::read;
         if (a.mode == b.mode && !(a.tiles == b.tiles)) {
           std::swap(a.tiles, b.tiles);

@@ -177,8 +177,8 @@ class issuer {
   template <class Compute>
   void run_functor(stream& in, operation const& op, geometry_type const& rows, buffer_memory const* memory,
                    Compute& compute) {
-    access const* const uses = program.accesses + op.first_access;
-    access const* tiles = uses;
+    tile_access const* const uses = program.accesses + op.first_access;
+    tile_access const* tiles = uses;
     bool accumulates = false;
     for (int a = 0; a < op.accesses; ++a) {
       if (uses[a].mode == access_mode::read) tiles = uses + a;
@@ -199,7 +199,7 @@ class issuer {
     });
   }
 
-  static bool result_is_whole(access const* uses) {
+  static bool result_is_whole(tile_access const* uses) {
     return program.buffers[uses[0].tiles.buffer].arrangement == layout::whole ||
            program.buffers[uses[1].tiles.buffer].arrangement == layout::whole;
   }
@@ -208,7 +208,7 @@ class issuer {
     message messages[detail::largest_access_count(program)];
     call_site where{"exchange", index};
     for (int a = 0; a < op.accesses; ++a) {
-      access const& use = program.accesses[op.first_access + a];
+      tile_access const& use = program.accesses[op.first_access + a];
       located const at = locate(use.tiles, rows, memory);
       bool const receives = use.mode == access_mode::write;
       messages[a] = {receives ? message::direction::receive : message::direction::send,
@@ -223,7 +223,7 @@ class issuer {
   }
 
   void collective(int index, operation const& op, geometry_type const& rows, buffer_memory const* memory) {
-    access const* const uses = program.accesses + op.first_access;
+    tile_access const* const uses = program.accesses + op.first_access;
     int const wide = op.accesses == 1 || uses[0].tiles.slots == ranks ? 0 : 1;
     tile_range const& shards = uses[wide].tiles;
     piece pieces[ranks];
@@ -251,7 +251,7 @@ class issuer {
 
   /// to = a + b, where an accumulating `to` is its own first operand.
   void reduce(stream& in, operation const& op, geometry_type const& rows, buffer_memory const* memory) {
-    access const* const uses = program.accesses + op.first_access;
+    tile_access const* const uses = program.accesses + op.first_access;
     tile_range const* operands[3];
     int count = 0;
     tile_range const* to = nullptr;
@@ -276,7 +276,7 @@ class issuer {
   }
 
   void copy(stream& in, operation const& op, geometry_type const& rows, buffer_memory const* memory) {
-    access const* const uses = program.accesses + op.first_access;
+    tile_access const* const uses = program.accesses + op.first_access;
     int const written = uses[0].mode == access_mode::write ? 0 : 1;
     tile_range const& to = uses[written].tiles;
     tile_range const& from = uses[1 - written].tiles;

@@ -56,7 +56,7 @@ class content_tracker {
   constexpr violation step(int i) {
     operation const& op = p_.operations[i];
     if (op.kind == operation_kind::exchange) return exchange(i, op);
-    access const* const uses = p_.accesses + op.first_access;
+    tile_access const* const uses = p_.accesses + op.first_access;
     for (int a = 0; a < op.accesses; ++a) {
       if (uses[a].mode == access_mode::write) continue;
       if (violation const v = check_held(i, uses[a]); !v.verified()) return v;
@@ -117,7 +117,7 @@ class content_tracker {
     int const end = first + op.accesses;
     scratch<int> sender(op.accesses, -1);
     for (int a = first; a < end; ++a) {
-      access const& use = p_.accesses[a];
+      tile_access const& use = p_.accesses[a];
       if (use.mode == access_mode::read) {
         if (violation const v = check_held(i, use); !v.verified()) return v;
         if (nth_match(first, end, a) < 0) return at(rule::matching, i, use.tiles, 0, 0);
@@ -129,7 +129,7 @@ class content_tracker {
     // Sends read what was there before the exchange, and no tile is both sent and received in one (that is a race),
     // so receives can be carried out one by one.
     for (int a = first; a < end; ++a) {
-      access const& use = p_.accesses[a];
+      tile_access const& use = p_.accesses[a];
       if (use.mode == access_mode::read) continue;
       tile_range const& to = use.tiles;
       tile_range const& from = p_.accesses[sender[a - first]].tiles;
@@ -153,18 +153,18 @@ class content_tracker {
 
   /// The other half of message `a` within an exchange, or -1.
   [[nodiscard]] constexpr int nth_match(int first, int end, int a) const {
-    access const& use = p_.accesses[a];
+    tile_access const& use = p_.accesses[a];
     int nth = 0;
     for (int b = first; b < a; ++b) nth += same_half(p_.accesses[b], use) ? 1 : 0;
     int const step_back = p_.group.inverse(use.peer);
     for (int b = first; b < end; ++b) {
-      access const& other = p_.accesses[b];
+      tile_access const& other = p_.accesses[b];
       if (other.mode != use.mode && other.peer == step_back && nth-- == 0) return b;
     }
     return -1;
   }
 
-  static constexpr bool same_half(access const& a, access const& b) {
+  static constexpr bool same_half(tile_access const& a, tile_access const& b) {
     return a.mode == b.mode && a.peer == b.peer;
   }
 
@@ -206,7 +206,7 @@ class content_tracker {
   }
 
   /// What is read must be there, and be what the operation takes it for.
-  [[nodiscard]] constexpr violation check_held(int i, access const& use) const {
+  [[nodiscard]] constexpr violation check_held(int i, tile_access const& use) const {
     tile_range const& r = use.tiles;
     if (p_.buffers[r.buffer].arrangement == layout::whole) {
       return shard_[tiles_(r.buffer, 0, 0)] < 0 ? at(rule::coverage, i, r, 0, 0) : violation{};

@@ -96,7 +96,7 @@ constexpr bool fits_operands(program_view const& p, operation const& op) {
       op.kind == operation_kind::exchange) {
     return true;
   }
-  access const* const uses = p.accesses + op.first_access;
+  tile_access const* const uses = p.accesses + op.first_access;
   if (!fits_elements(p, op)) return false;
   if (op.kind == operation_kind::all_reduce) return holds_all_shards(p, uses[0].tiles);
   for (int a = 1; a < op.accesses; ++a) {
@@ -151,7 +151,7 @@ constexpr violation check_structure(program_view const& p, tile_index const& til
     }
     int uses[3] = {0, 0, 0};
     for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
-      access const& use = p.accesses[a];
+      tile_access const& use = p.accesses[a];
       ++uses[static_cast<int>(use.mode)];
       if (!tiles.contains(use.tiles)) return broken(rule::structure, i);
       if (inner && (!fits_layout(p, use.tiles) || !fits_memory(p, op.kind, use.tiles)))

@@ -52,7 +52,7 @@ constexpr int messages_on_busiest_link(program_view const& p, operation const& o
 
 constexpr path_length cost_of(program_view const& p, operation const& op) {
   if (op.kind == operation_kind::exchange) return {0, messages_on_busiest_link(p, op)};
-  access const* const uses = p.accesses + op.first_access;
+  tile_access const* const uses = p.accesses + op.first_access;
   if (is_collective(op.kind)) {
     int const hops = (p.group.ranks - 1) * (op.kind == operation_kind::all_reduce ? 2 : 1);
     return {0, hops * uses[0].tiles.chunks};

@@ -62,12 +62,12 @@ inline constexpr int no_peer = -1;
 
 /// One use of tiles by an operation. In an exchange, a read is sent to and a write is received from the rank that is
 /// the step `peer` away.
-struct access {
+struct tile_access {
   tile_range tiles;
   access_mode mode = access_mode::read;
   int peer = no_peer;
 
-  friend constexpr bool operator==(access const&, access const&) = default;
+  friend constexpr bool operator==(tile_access const&, tile_access const&) = default;
 };
 
 enum class operation_kind : std::uint8_t {

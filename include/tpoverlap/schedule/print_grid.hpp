@@ -121,7 +121,7 @@ class grid_drawing {
 
   [[nodiscard]] std::string first_cut_tile(operation const& op, int rank) const {
     std::string text;
-    for_each_access(p_, op, [&](access const& use) {
+    for_each_access(p_, op, [&](tile_access const& use) {
       if (text.empty()) text = tile(use.tiles, rank);
     });
     return text;
@@ -129,7 +129,7 @@ class grid_drawing {
 
   [[nodiscard]] std::string changed_tile(operation const& op, int rank) const {
     std::string text;
-    for_each_access(p_, op, [&](access const& use) {
+    for_each_access(p_, op, [&](tile_access const& use) {
       if (use.mode != access_mode::read) text = tile(use.tiles, rank);
     });
     return text;
@@ -137,7 +137,7 @@ class grid_drawing {
 
   [[nodiscard]] std::string received_tiles(operation const& op, int rank) const {
     std::string text;
-    for_each_access(p_, op, [&](access const& use) {
+    for_each_access(p_, op, [&](tile_access const& use) {
       if (use.mode == access_mode::write)
         append(text, concat(text.empty() ? "" : ",", tile(use.tiles, rank)));
     });

@@ -19,7 +19,7 @@ namespace detail::printing {
   bool used = false;
   for (int i = 1; i < p.operation_count - 1; ++i) {
     for_each_access(p, p.operations[i],
-                    [&](access const& use) { used = used || use.tiles.buffer == buffer_index; });
+                    [&](tile_access const& use) { used = used || use.tiles.buffer == buffer_index; });
   }
   return used;
 }

@@ -150,7 +150,7 @@ class verdict_words {
     if (!known(index)) return title(index);
     operation const& op = p_.operations[index];
     std::string text;
-    for_each_access(p_, op, [&](access const& use) {
+    for_each_access(p_, op, [&](tile_access const& use) {
       tile_range const& r = use.tiles;
       if (r.buffer != v_.buffer || v_.slot < r.slot || v_.slot >= r.slot + r.slots) return;
       if (v_.chunk < r.chunk || v_.chunk >= r.chunk + r.chunks) return;

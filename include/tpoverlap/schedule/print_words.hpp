@@ -120,7 +120,7 @@ void for_each_access(program_view const& p, operation const& op, Visit visit) {
   if (op.kind == operation_kind::join) return "ends on the caller's stream";
   std::string from;
   std::string into;
-  for_each_access(p, op, [&](access const& use) {
+  for_each_access(p, op, [&](tile_access const& use) {
     bool const reads = use.mode == access_mode::read;
     std::string const tiles = tile_words(p, use.tiles, rank);
     if (op.kind == operation_kind::exchange) {

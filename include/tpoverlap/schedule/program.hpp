@@ -18,7 +18,7 @@ struct program_view {
 
   buffer const* buffers = nullptr;
   operation const* operations = nullptr;
-  access const* accesses = nullptr;
+  tile_access const* accesses = nullptr;
   int const* waits = nullptr;  ///< positions in `operations`
 
   int buffer_count = 0;
@@ -49,7 +49,7 @@ struct static_program {
   int events = 0;
   buffer buffers[Size.buffers > 0 ? Size.buffers : 1]{};
   operation operations[Size.operations > 0 ? Size.operations : 1]{};
-  access accesses[Size.accesses > 0 ? Size.accesses : 1]{};
+  tile_access accesses[Size.accesses > 0 ? Size.accesses : 1]{};
   int waits[Size.waits > 0 ? Size.waits : 1]{};
 
   constexpr static_program() = default;

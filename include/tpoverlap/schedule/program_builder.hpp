@@ -26,11 +26,11 @@ class message_group {
     return *this;
   }
 
-  [[nodiscard]] constexpr access const* data() const { return messages_.data(); }
+  [[nodiscard]] constexpr tile_access const* data() const { return messages_.data(); }
   [[nodiscard]] constexpr int size() const { return messages_.size(); }
 
  private:
-  growing_list<access> messages_;
+  growing_list<tile_access> messages_;
 };
 
 /// A program under construction. The dependency classes wrap it in words of their own: `gather_builder` and
@@ -62,13 +62,13 @@ class program_builder {
     grow(buffer_index, ranks());
   }
 
-  constexpr void emit(operation_kind kind, int in_lane, access const* uses, int count) {
+  constexpr void emit(operation_kind kind, int in_lane, tile_access const* uses, int count) {
     operations_.push({kind, in_lane, accesses_.size(), count});
     for (int i = 0; i < count; ++i) accesses_.push(uses[i]);
     if (in_lane >= lanes_) lanes_ = in_lane + 1;
   }
 
-  constexpr void emit(operation_kind kind, int in_lane, std::initializer_list<access> uses) {
+  constexpr void emit(operation_kind kind, int in_lane, std::initializer_list<tile_access> uses) {
     emit(kind, in_lane, uses.begin(), static_cast<int>(uses.size()));
   }
 
@@ -128,7 +128,7 @@ class program_builder {
   int events_ = 0;
   growing_list<buffer> buffers_;
   growing_list<operation> operations_;
-  growing_list<access> accesses_;
+  growing_list<tile_access> accesses_;
   growing_list<int> waits_;
 };
 

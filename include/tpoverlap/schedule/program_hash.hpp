@@ -28,7 +28,7 @@ namespace tpoverlap::inline v0 {
     mix(static_cast<int>(op.kind));
     mix(op.lane);
     for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
-      access const& use = p.accesses[a];
+      tile_access const& use = p.accesses[a];
       mix(use.tiles.buffer);
       mix(use.tiles.slot);
       mix(use.tiles.slots);

@@ -167,7 +167,7 @@ class recorder {
 
   /// What a GEMM takes in, if that is a tile, and what anything else leaves behind.
   static tile_range const& main_tile(program_view const& program, operation const& op) {
-    access const* const uses = program.accesses + op.first_access;
+    tile_access const* const uses = program.accesses + op.first_access;
     for (int a = 0; a < op.accesses; ++a) {
       if ((uses[a].mode == access_mode::read) == (op.kind == operation_kind::gemm)) return uses[a].tiles;
     }
