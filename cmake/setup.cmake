@@ -18,7 +18,7 @@ function(tpoverlap_step what)
   endif()
 endfunction()
 
-# Sets `result` to those of `wanted` (any of compiler ninja blas catch2 cli11) that cannot be used on this machine.
+# Sets `result` to those of `wanted` (any of compiler ninja blas catch2 cli11 json) that cannot be used on this machine.
 function(tpoverlap_missing result)
   set(missing "")
 
@@ -71,11 +71,13 @@ function(tpoverlap_setup)
   set(package_blas libopenblas-dev)
   set(package_catch2 catch2)
   set(package_cli11 libcli11-dev)
+  set(package_json nlohmann-json3-dev)
   set(name_compiler "a C++20 compiler (g++ 12, clang 14 or newer)")
   set(name_ninja "Ninja")
   set(name_blas "a BLAS with cblas.h (OpenBLAS)")
   set(name_catch2 "Catch2 (2.13 or 3)")
   set(name_cli11 "CLI11")
+  set(name_json "nlohmann-json")
 
   list(JOIN ARGN ", " wanted)
   message(STATUS "Looking for: ${wanted}")
