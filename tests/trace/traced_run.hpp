@@ -64,7 +64,7 @@ struct operands {
     tpoverlap::matrix_view<float> const product{other.data(), width, width};
     if constexpr (Overlap::in_place) {
       side(stream, {one.data(), rows, width}, a, a, product);
-    } else if constexpr (std::is_same_v<decltype(Strategy), tpoverlap::all_gather const>) {
+    } else if constexpr (std::is_same_v<std::remove_const_t<decltype(Strategy)>, tpoverlap::all_gather>) {
       side(stream, {all.data(), shard_rows, width}, {one.data(), rows, width}, a, a, product);
     } else {
       side(stream, {all.data(), rows, width}, {one.data(), shard_rows, width}, a, a, product);
