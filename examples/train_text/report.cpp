@@ -54,6 +54,7 @@ void print_trace_notice(run const& traced, options const& chosen) {
 
 double loss_difference(training_record const& a, training_record const& b) {
   double largest = 0;
+  if (a.losses.empty() || a.losses.size() != b.losses.size()) return std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < a.losses.size(); ++i) {
     auto const difference = std::abs(a.losses[i] - b.losses[i]) / std::abs(a.losses[i]);
     if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
@@ -88,6 +89,7 @@ bool print_verdict(std::vector<run> const& runs) {
       std::printf("FAILED: the loss of %s differs by %.1e from one rank's; %.0e is allowed.\n",
                   each.name.c_str(), difference, largest_difference_allowed);
       well = false;
+      continue;
     }
     // Written so that a loss that is not a number fails, too.
     if (!(each.record.losses.back() < each.record.losses.front())) {

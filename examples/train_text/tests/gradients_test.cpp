@@ -169,3 +169,13 @@ TEST_CASE("four ranks have one rank's gradients") {
   check_against_one_rank<direct_schedule, 4>();
   check_against_one_rank<pipeline_schedule, 4>();
 }
+
+TEST_CASE("the same seed gives the same numbers") {
+  whole_gradients once;
+  collect<ring_schedule, 4>(once);
+  whole_gradients again;
+  collect<ring_schedule, 4>(again);
+  CHECK(once.loss == again.loss);
+  CHECK(largest_difference(once.values.replicated(), again.values.replicated()) == 0);
+  CHECK(largest_difference(once.values.sharded(), again.values.sharded()) == 0);
+}
