@@ -3,9 +3,6 @@
 //! @file
 //! Tokens of side work that is joined later, moved, or dropped, and worlds whose size is known at run time.
 
-// A message's length becomes a rank where dispatch_world refuses: see the test of that below.
-#pragma GCC diagnostic ignored "-Wconversion"
-
 #include "../support/catch.hpp"
 #include "rank_outcomes.hpp"
 

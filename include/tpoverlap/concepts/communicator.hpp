@@ -79,6 +79,12 @@ concept has_bounded_wait = requires(Communicator& comm, typename Communicator::b
   comm.wait(stream);
 };
 
+/// `drain()`: blocks until the lanes are done with all that was issued to them, within the time limit; never throws.
+template <class Communicator>
+concept has_drain = requires(Communicator& comm) {
+  comm.drain();
+};
+
 /// `register_buffer(data, bytes)` and `deregister_buffer(data)`: tells the transport about memory it will move.
 template <class Communicator>
 concept has_registration = requires(Communicator& comm, void* data, std::size_t bytes) {

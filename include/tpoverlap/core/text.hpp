@@ -29,8 +29,13 @@ struct text_view {
     }
   constexpr text_view(Text const& text) : data{text.data()}, size{text.size()} {}
 
+  /// Only to types that hold text themselves: an error made from text and a number is none.
   template <class Text>
-    requires(std::constructible_from<Text, char const*, std::size_t> && !std::same_as<Text, text_view>)
+    requires(std::constructible_from<Text, char const*, std::size_t> && !std::same_as<Text, text_view> &&
+             requires(Text const& text) {
+               text.data();
+               text.size();
+             })
   constexpr operator Text() const { return Text(data, size); }
 };
 

@@ -45,13 +45,13 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
   static constexpr bool gathers_right = Options.operand == gathered_operand::right;
 
   overlap(Communicator& comm, Functor functor, gemm_shape shape, std::span<std::byte> workspace,
-          Recorder* recorder = nullptr)
+          Recorder* recorder = nullptr, char const* name = "producer_before_consumer")
       : base{comm,
              cut(shape),
              widths(shape),
              workspace,
              recorder,
-             "producer_before_consumer",
+             name,
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},

@@ -59,13 +59,11 @@ class issuer {
   static constexpr program_view program = Schedule::program;
   static constexpr int ranks = Schedule::ranks;
   using geometry_type = shard_geometry<ranks, program.chunks>;
-  static constexpr bool records = !std::is_same_v<Recorder, no_recorder>;
 
   /// `slot_rows` is the number of rows that one landing slot has room for.
   issuer(Communicator& comm, std::int64_t slot_rows, Recorder* recorder, char const* name)
-      : comm_{comm}, recorder_{recorder}, slot_rows_{slot_rows} {
+      : comm_{comm}, slot_rows_{slot_rows}, recording_{recorder, program, comm.rank(), name} {
     for (int l = 1; l < program.lanes; ++l) lanes_[l] = &comm.lane(l);
-    if constexpr (records) schedule_number_ = recorder->attach(program, comm.rank(), name);
   }
   issuer(issuer const&) = delete;
   issuer& operator=(issuer const&) = delete;
@@ -77,7 +75,7 @@ class issuer {
   template <class Compute>
   void issue(stream& caller, geometry_type const& rows, buffer_memory const* memory, Compute&& compute) {
     lanes_[0] = &caller;
-    if constexpr (records) call_ = recorder_->begin(schedule_number_);
+    recording_.begin();
     first_run_ = true;
     for (int i = 0; i + 1 < program.operation_count; ++i) {
       operation const& op = program.operations[i];
@@ -115,9 +113,7 @@ class issuer {
     }
   }
 
-  void mark([[maybe_unused]] stream& in, [[maybe_unused]] int index, [[maybe_unused]] moment when) {
-    if constexpr (records) recorder_->mark(in, call_, index, when);
-  }
+  void mark(stream& in, int index, moment when) { recording_.mark(in, index, when); }
 
   [[nodiscard]] int owner(tile_range const& tiles, int slot) const {
     return program.group.apply(comm_.rank(), tiles.slots == 1 ? tiles.shard : slot);
@@ -323,12 +319,10 @@ class issuer {
   }
 
   Communicator& comm_;
-  Recorder* recorder_;
   stream* lanes_[program.lanes]{};
   typename backend::event events_[program.events > 0 ? program.events : 1];
   std::int64_t slot_rows_;
-  std::int64_t call_ = 0;
-  int schedule_number_ = 0;
+  [[no_unique_address]] recording<Recorder> recording_;
   bool first_run_ = true;
 };
 

@@ -25,7 +25,10 @@ namespace tpoverlap::inline v0 {
 /// **Ordering** building it is collective: all ranks build the same objects in the same order, and it compares their
 /// policies and shapes if the communicator has `host_all_gather`. Calls on one object go to one stream, or to streams
 /// that the caller has ordered. A call allocates nothing.
-/// The communicator and the workspace outlive the object; the workspace belongs to it alone.
+/// The communicator and the workspace outlive the object; the workspace belongs to it alone. Destroying it waits for the
+/// communicator's lanes if that has `drain`.
+/// With the type spelled out, a pointer to a recorder may follow the workspace (null records nothing), and a name that
+/// traces show; where it is deduced, a recorder by reference.
 template <class Policy, class World, class Communicator, class Functor, class Recorder = no_recorder>
 class overlap {
   static_assert(!std::is_same_v<Policy, Policy>,

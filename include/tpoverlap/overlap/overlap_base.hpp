@@ -38,6 +38,9 @@ class overlap_base {
   static constexpr bool hides_nothing = schedule_type::hides_nothing;
 
   static_assert(communicator_requirements<Communicator, schedule_type>::met);
+  static_assert(std::is_same_v<Recorder, no_recorder> || recorder_for<Recorder, stream>,
+                "tpoverlap[E037]: a recorder has attach, begin and mark for the streams of this backend; add "
+                "what is missing, or pass a trace::recorder<backend>");
 
   overlap_base(overlap_base const&) = delete;
   overlap_base& operator=(overlap_base const&) = delete;
@@ -72,7 +75,9 @@ class overlap_base {
     }
   }
 
+  /// Lanes may still work on the caller's memory, above all when an exception is on its way out.
   ~overlap_base() {
+    if constexpr (has_drain<Communicator>) communicator().drain();
     if constexpr (has_registration<Communicator>) {
       if (place_workspace(program, size_, nullptr, memory_) > 0)
         communicator().deregister_buffer(workspace_.data());

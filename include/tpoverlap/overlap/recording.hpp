@@ -25,4 +25,37 @@ concept recorder_for = requires(Recorder& recorder, Stream& stream, program_view
   recorder.mark(stream, call, operation, when);
 };
 
+/// What an overlap object keeps of its recorder. A null recorder records nothing.
+template <class Recorder>
+class recording {
+ public:
+  recording(Recorder* recorder, program_view const& program, int rank, char const* name)
+      : recorder_{recorder} {
+    if (recorder_ != nullptr) schedule_ = recorder_->attach(program, rank, name);
+  }
+
+  void begin() {
+    if (recorder_ != nullptr) call_ = recorder_->begin(schedule_);
+  }
+
+  template <class Stream>
+  void mark(Stream& in, int operation, moment when) {
+    if (recorder_ != nullptr) recorder_->mark(in, call_, operation, when);
+  }
+
+ private:
+  Recorder* recorder_;
+  int schedule_ = 0;
+  std::int64_t call_ = 0;
+};
+
+template <>
+class recording<no_recorder> {
+ public:
+  recording(no_recorder*, program_view const&, int, char const*) {}
+  void begin() {}
+  template <class Stream>
+  void mark(Stream&, int, moment) {}
+};
+
 }  // namespace tpoverlap::inline v0

@@ -45,13 +45,13 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
   static constexpr bool sums_everywhere = Options.result == reduction_result::all_reduce;
 
   overlap(Communicator& comm, Functor functor, gemm_shape shape, std::span<std::byte> workspace,
-          Recorder* recorder = nullptr)
+          Recorder* recorder = nullptr, char const* name = "consumer_before_reduction")
       : base{comm,
              base::sized(shape.rows, shape.largest_shard),
              widths(shape),
              workspace,
              recorder,
-             "consumer_before_reduction",
+             name,
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},

@@ -35,13 +35,13 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
   static constexpr bool in_place = base::program.buffer_count == 2;
 
   overlap(Communicator& comm, Functor functor, collective_shape shape, std::span<std::byte> workspace = {},
-          Recorder* recorder = nullptr)
+          Recorder* recorder = nullptr, char const* name = "independent_side_work")
       : base{comm,
              base::sized(shape.rows, shape.largest_shard),
              {shape.columns, shape.columns},
              workspace,
              recorder,
-             "independent_side_work",
+             name,
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},

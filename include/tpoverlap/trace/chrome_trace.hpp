@@ -106,7 +106,7 @@ class chrome_trace {
       for (auto const& schedule : schedules) missing += schedule.second;
       std::string name = "rank " + std::to_string(rank);
       if (missing > 0) name += " (calls not recorded: " + std::to_string(missing) + ")";
-      add_metadata("process_name", rank, 0, "\"name\":" + quoted(name));
+      add_metadata("process_name", rank, 0, "\"name\":" + detail::quoted(name));
       add_metadata("process_sort_index", rank, 0, "\"sort_index\":" + std::to_string(rank));
     }
   }
@@ -118,7 +118,7 @@ class chrome_trace {
       auto const [rank, thread] = where;
       std::string name = tpoverlap::detail::printing::lane_words(lane);
       if (thread != lane) name += " (" + std::to_string(thread / rows_apart + 1) + ")";
-      add_metadata("thread_name", rank, thread, "\"name\":" + quoted(name));
+      add_metadata("thread_name", rank, thread, "\"name\":" + detail::quoted(name));
       add_metadata("thread_sort_index", rank, thread, "\"sort_index\":" + std::to_string(thread));
     }
   }
@@ -135,12 +135,13 @@ class chrome_trace {
     if (each.shard >= 0) name += " shard " + std::to_string(each.shard);
     if (each.chunk >= 0) name += " chunk " + std::to_string(each.chunk);
     begin_line(ended ? "X" : "B", name, each.rank, thread);
-    lines_ += ",\"cat\":" + quoted(name_of(each.kind)) + ",\"ts\":" + microseconds(each.started - origin_);
+    lines_ +=
+        ",\"cat\":" + detail::quoted(name_of(each.kind)) + ",\"ts\":" + microseconds(each.started - origin_);
     if (ended) lines_ += ",\"dur\":" + microseconds(each.ended - each.started);
     lines_ += ",\"args\":{\"schedule\":" + std::to_string(each.schedule) +
-              ",\"schedule name\":" + quoted(each.schedule_name) + ",\"call\":" + std::to_string(each.call) +
-              ",\"operation\":" + std::to_string(each.operation) + ",\"tile\":" + quoted(each.action) +
-              ",\"waited for\":[";
+              ",\"schedule name\":" + detail::quoted(each.schedule_name) +
+              ",\"call\":" + std::to_string(each.call) + ",\"operation\":" + std::to_string(each.operation) +
+              ",\"tile\":" + detail::quoted(each.action) + ",\"waited for\":[";
     for (std::size_t w = 0; w < each.waited_for.size(); ++w)
       lines_ += (w == 0 ? "" : ",") + std::to_string(each.waited_for[w]);
     lines_ += "],\"waited us\":" + microseconds(each.started - each.reached) + "}}";
@@ -169,8 +170,8 @@ class chrome_trace {
 
   void begin_line(std::string_view phase, std::string_view name, int rank, int thread) {
     if (!lines_.empty()) lines_ += ",\n";
-    lines_ += "{\"ph\":" + quoted(phase) + ",\"name\":" + quoted(name) + ",\"pid\":" + std::to_string(rank) +
-              ",\"tid\":" + std::to_string(thread);
+    lines_ += "{\"ph\":" + detail::quoted(phase) + ",\"name\":" + detail::quoted(name) +
+              ",\"pid\":" + std::to_string(rank) + ",\"tid\":" + std::to_string(thread);
   }
 
   std::span<event const> events_;
