@@ -60,12 +60,6 @@ std::optional<options> parse_options(int argc, char const* const* argv) {
     throw input_error{std::string{error.what()} + " (--help lists the options)"};
   }
 
-  // Shards of rows may be uneven, but an overlap object wants the same GEMM shape on every rank.
-  if (auto const hidden = chosen.shape.hidden(); hidden % chosen.ranks != 0) {
-    throw input_error{std::to_string(hidden) +
-                      " hidden columns (4 x context x embedding) cannot be divided among " +
-                      std::to_string(chosen.ranks) + " ranks; choose another --context or --embedding"};
-  }
   if (gigabits > 0) chosen.link = {.gigabits_per_second = gigabits, .latency_seconds = 20e-6};
   chosen.schedules = {"blocking"};
   for (auto const* each : {"ring", "direct", "pipeline"}) {

@@ -23,8 +23,8 @@ template <class Overlap, class Gemm>
 class overlapped_gemm {
  public:
   template <class Communicator>
-  overlapped_gemm(Communicator& comm, tpoverlap::gemm_shape const& shape, recorder& trace)
-      : workspace_(Overlap::workspace_bytes(shape)), call_{comm, Gemm{}, shape, workspace_, &trace} {}
+  overlapped_gemm(Communicator& comm, tpoverlap::gemm_shape const& shape, recorder* trace, char const* name)
+      : workspace_(Overlap::workspace_bytes(shape)), call_{comm, Gemm{}, shape, workspace_, trace, name} {}
 
   template <class... Operands>
   void operator()(Operands&&... operands) {
@@ -54,12 +54,13 @@ class parallel_passes {
   using input = matrix_view<T const>;
   using output = matrix_view<T>;
 
-  parallel_passes(communicator& comm, model_shape const& shape, share const& own, recorder& trace)
-      : up_{comm, wide(shape, own), trace},
-        down_{comm, narrow(shape, own), trace},
-        down_data_gradient_{comm, wide(shape, own), trace},
-        gather_{comm, gemm{}, {.rows = shape.rows, .columns = shape.width()}, {}, &trace},
-        scatter_{comm, gemm{}, {.rows = shape.rows, .columns = shape.width()}, {}, &trace} {}
+  parallel_passes(communicator& comm, model_shape const& shape, share const& own, recorder* trace)
+      : up_{comm, wide(shape, own), trace, "up"},
+        down_{comm, narrow(shape, own), trace, "down"},
+        down_data_gradient_{comm, wide(shape, own), trace, "down data gradient"},
+        gather_{comm, gemm{}, {.rows = shape.rows, .columns = shape.width()}, {}, trace, "up data gradient"},
+        scatter_{comm, gemm{}, {.rows = shape.rows, .columns = shape.width()},
+                 {},   trace,  "up weight gradient"} {}
 
   /// u = all_gather(h) · w: h (M/P, D), w (D, H/P), u (M, H/P)
   void up(stream& in, input h, input w, output u) { up_(in, h, w, u); }

@@ -17,7 +17,7 @@
 
 namespace train_text {
 
-/// `trace` outlives the trainer.
+/// `trace` outlives the trainer; a null one records nothing.
 /// **Ordering** building one and each of its calls is collective: all ranks make the same calls.
 template <class T, class Schedule, class World>
 class rank_trainer {
@@ -26,7 +26,7 @@ class rank_trainer {
   using passes_type = parallel_passes<T, Schedule, World>;
 
   rank_trainer(communicator& comm, model_shape const& shape, corpus const& text, std::uint64_t seed,
-               recorder& trace)
+               recorder* trace)
       : comm_{comm},
         shape_{shape},
         own_{share_of(shape, comm.size(), comm.rank())},
@@ -34,8 +34,8 @@ class rank_trainer {
         seed_{seed},
         passes_{comm, shape, own_, trace},
         model_{shape, own_, text, passes_},
-        head_sum_{comm, tiles{}, column_of(model_.gradients.head()), {}, &trace},
-        trunk_sum_{comm, tiles{}, column_of(model_.gradients.trunk()), {}, &trace},
+        head_sum_{comm, tiles{}, column_of(model_.gradients.head()), {}, trace, "head gradient sum"},
+        trunk_sum_{comm, tiles{}, column_of(model_.gradients.trunk()), {}, trace, "trunk gradient sum"},
         replicated_optimizer_{model_.values.replicated().size()},
         sharded_optimizer_{model_.values.sharded().size()} {
     model_.values.initialize(seed);

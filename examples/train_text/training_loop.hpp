@@ -26,7 +26,8 @@ training_record train(training_setup const& setup, corpus const& text, progress_
   tpoverlap::dispatch_world<1, 2, 3, 4, 8>(setup.ranks, [&](auto world) {
     auto const train_one_rank = [&](host::communicator& comm) {
       recorder trace{{.calls = setup.shape.blocks}};  // of each pass: what one step makes
-      rank_trainer<float, Schedule, decltype(world)> trainer{comm, setup.shape, text, setup.seed, trace};
+      rank_trainer<float, Schedule, decltype(world)> trainer{comm, setup.shape, text, setup.seed,
+                                                             setup.traced ? &trace : nullptr};
       for (int step = 0; step < setup.steps; ++step) {
         if (setup.traced && step + 1 == setup.steps) trace.clear();  // keep the last step, not the first
         auto const start = clock::now();
