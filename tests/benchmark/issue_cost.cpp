@@ -40,7 +40,7 @@ struct empty_gemm {
   void operator()(host::stream& in, matrix_view<float const> a, matrix_view<float const> b,
                   matrix_view<float> const& c, float beta) const {
     in.enqueue([a = a.data, b = b.data, c = c.data, rows = c.rows, beta] {
-      asm volatile("" : : "r"(a), "r"(b), "r"(c), "r"(rows), "x"(beta));
+      asm volatile("" : : "r"(a), "r"(b), "r"(c), "r"(rows), "m"(beta));
     });
   }
 };
