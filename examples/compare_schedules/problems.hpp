@@ -191,17 +191,20 @@ class side_problem {
     tpoverlap::collective_shape const moved{.rows = shape_.rows, .columns = shape_.inner};
     matrix_view<float> const whole{whole_.data(), shape_.rows, shape_.inner};  // (M, K)
     matrix_view<float> const part{part_.data(), own_, shape_.inner};           // (M/P, K)
-    auto object = bind<policy, world>(comm_, functor, moved);
+    auto const object = bind<policy, world>(comm_, functor, moved);
+    auto const left = a();
+    auto const right = b();
+    auto const product = c();
     return {
         std::move(name),
-        [object, whole, part, a = a(), b = b(), c = c()](host::stream& in) {
+        [=](host::stream& in) {
           using strategy = std::remove_const_t<decltype(Collective)>;
           if constexpr (std::is_same_v<strategy, tpoverlap::all_gather>) {
-            object->call(in, part, whole, a, b, c);
+            object->call(in, part, whole, left, right, product);
           } else if constexpr (std::is_same_v<strategy, tpoverlap::reduce_scatter>) {
-            object->call(in, whole, part, a, b, c);
+            object->call(in, whole, part, left, right, product);
           } else {
-            object->call(in, whole, a, b, c);
+            object->call(in, whole, left, right, product);
           }
         },
         link_seconds(tpoverlap::schedule<policy, Ranks>::program, bytes(), comm_.shared().options().link)};

@@ -31,10 +31,12 @@ void print(std::string& text, char const* format, Values... values) {
 std::string as_table(std::string_view dependency, request const& asked, comparison const& result) {
   std::string text;
   auto const& shape = asked.shape;
-  print(text, "\n%s, %d ranks, (%lld, %lld) x (%lld, %lld) on each rank, %d chunks\n",
+  print(text, "\n%s, %d ranks, (%lld, %lld) x (%lld, %lld) on each rank",
         std::string{words_for(dependency)}.c_str(), asked.ranks, static_cast<long long>(shape.rows),
         static_cast<long long>(shape.inner), static_cast<long long>(shape.inner),
-        static_cast<long long>(shape.columns), asked.chunks);
+        static_cast<long long>(shape.columns));
+  if (result.pieces > 1) print(text, ", %d chunks", asked.chunks);
+  text += "\n";
   print(text, "%s; medians of %d rounds measured in turn\n", describe(result.link).c_str(), asked.repeat);
   print(text, "GEMM alone, all ranks at once: %.2f ms", result.gemm * 1e3);
   if (result.pieces > 1) print(text, "; in %d pieces: %.2f ms", result.pieces, result.gemm_in_pieces * 1e3);
