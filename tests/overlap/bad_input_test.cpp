@@ -452,10 +452,19 @@ TEST_CASE("a communicator of another size is told", "[bad_input]") {
 TEST_CASE("a negative size is told, and the others do not wait for ever", "[bad_input]") {
   auto const outcomes = outcomes_of(ranks, {.time_limit = 200ms}, [](host::communicator& comm) {
     using object = overlap<ring_gather, world<ranks>, host::communicator, gemm>;
-    gemm_shape const shape{rows, inner, comm.rank() == 0 ? -1 : columns};
+    gemm_shape const shape{rows, comm.rank() == 0 ? -1 : inner, columns};
     nan_bytes const workspace{8192};
     object const up{comm, {}, shape, workspace.span()};
   });
-  CHECK(has(text_of<usage_error>(outcomes[0]), "rank 0: columns is -1; sizes are not negative"));
+  CHECK(has(text_of<usage_error>(outcomes[0]), "rank 0: inner is -1; sizes are not negative"));
   CHECK(has(text_of<timeout_error>(outcomes[1]), "rank 1: host_all_gather: waited 200 ms for rank 0"));
+}
+
+TEST_CASE("a negative size that ranks need not agree on is told, too", "[bad_input][!shouldfail]") {
+  auto const outcomes = outcomes_of(ranks, {.time_limit = 200ms}, [](host::communicator& comm) {
+    using object = overlap<ring_gather, world<ranks>, host::communicator, gemm>;
+    nan_bytes const workspace{8192};
+    object const up{comm, {}, {rows, inner, -1}, workspace.span()};
+  });
+  for (auto const& each : outcomes) CHECK(has(text_of<usage_error>(each), "columns is -1"));
 }
