@@ -35,11 +35,8 @@ struct timeless_backend {
 };
 static_assert(backend<timeless_backend> && !has_timestamps<timeless_backend>);
 
-// Without a recorder nothing is compiled in: no_recorder has no member that could be called.
-template <class Recorder>
-using ring_issuer =
-    issuer<schedule<gather_ring, 2>, host::communicator, detail::types_of<sleeping_gemm>, Recorder>;
-static_assert(ring_issuer<recorder>::records && !ring_issuer<no_recorder>::records);
+// Without a recorder nothing is kept and nothing is called.
+static_assert(std::is_empty_v<recording<no_recorder>> && !std::is_empty_v<recording<recorder>>);
 static_assert(!recorder_for<no_recorder, host::stream> && std::is_empty_v<no_recorder>);
 
 struct failing_gemm : sleeping_gemm {
