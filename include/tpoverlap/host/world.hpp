@@ -98,9 +98,10 @@ class world {
     auto& egress = links_[count(source)].egress;
     auto& ingress = links_[count(destination)].ingress;
     auto const later = [](auto a, auto b) { return a < b ? b : a; };
+    // Each end is busy for the time on the wire; neither idles because the other has a queue.
     egress = later(egress, now) + wire;
-    ingress = later(egress, ingress + wire);  // the switch forwards while it receives
-    return ingress + ticks(options_.link.latency_seconds);
+    ingress = later(ingress, now) + wire;
+    return later(egress, ingress) + ticks(options_.link.latency_seconds);
   }
 
   int ranks_;
