@@ -259,7 +259,7 @@ TEST_CASE("operands of a gather that overlap are told", "[bad_input]") {
   });
 }
 
-TEST_CASE("a weight that lies in the workspace is told", "[bad_input][!shouldfail]") {
+TEST_CASE("a weight that lies in the workspace is told", "[bad_input]") {
   gather_mistakes<slot_gather, false>({{"w in the workspace",
                                         [](operands& o) { o.w = o.in_workspace(inner, columns); },
                                         {"workspace overlap"}}});
@@ -279,7 +279,7 @@ TEST_CASE("operands of a gather that keeps what it gathers are told", "[bad_inpu
   });
 }
 
-TEST_CASE("a weight that lies in the gathered matrix is told", "[bad_input][!shouldfail]") {
+TEST_CASE("a weight that lies in the gathered matrix is told", "[bad_input]") {
   gather_mistakes<kept_gather, true>({{"w in gathered",
                                        [](operands& o) {
                                          o.w = {o.gathered.data + 4, inner, columns};
@@ -311,13 +311,13 @@ TEST_CASE("operands of a reduction that do not fit are told", "[bad_input]") {
   reduction_mistakes<bulk_reduce>(mistakes);
 }
 
-TEST_CASE("operands of a reduction that lie in the workspace are told", "[bad_input][!shouldfail]") {
+TEST_CASE("operands of a reduction that lie in the workspace are told", "[bad_input]") {
   reduction_mistakes<ring_reduce>({{"a in the workspace",
                                     [](operands& o) { o.x = o.in_workspace(rows, inner); },
                                     {"workspace overlap"}}});
 }
 
-TEST_CASE("a weight of a reduction that lies in the workspace is told", "[bad_input][!shouldfail]") {
+TEST_CASE("a weight of a reduction that lies in the workspace is told", "[bad_input]") {
   reduction_mistakes<ring_reduce>({{"w in the workspace",
                                     [](operands& o) { o.w = o.in_workspace(inner, columns); },
                                     {"workspace overlap"}}});
@@ -419,7 +419,7 @@ TEST_CASE("a workspace that does not serve is told when the object is built", "[
   build([](bytes all) { return bytes{all.data() + 1, all.size()}; }, "not aligned", "multiple of 16 bytes");
 }
 
-TEST_CASE("a largest shard that the even split exceeds is told", "[bad_input][!shouldfail]") {
+TEST_CASE("a largest shard that the even split exceeds is told", "[bad_input]") {
   auto const outcomes = outcomes_of(ranks, {.time_limit = 2s}, [](host::communicator& comm) {
     using object = overlap<ring_reduce, world<ranks>, host::communicator, gemm>;
     gemm_shape const shape{.rows = rows, .inner = inner, .columns = columns, .largest_shard = 2};
@@ -460,7 +460,7 @@ TEST_CASE("a negative size is told, and the others do not wait for ever", "[bad_
   CHECK(has(text_of<timeout_error>(outcomes[1]), "rank 1: host_all_gather: waited 200 ms for rank 0"));
 }
 
-TEST_CASE("a negative size that ranks need not agree on is told, too", "[bad_input][!shouldfail]") {
+TEST_CASE("a negative size that ranks need not agree on is told, too", "[bad_input]") {
   auto const outcomes = outcomes_of(ranks, {.time_limit = 200ms}, [](host::communicator& comm) {
     using object = overlap<ring_gather, world<ranks>, host::communicator, gemm>;
     nan_bytes const workspace{8192};

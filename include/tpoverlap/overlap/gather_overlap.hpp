@@ -41,6 +41,7 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
   using input_type = typename Functor::input_type;
   using output_type = typename Functor::output_type;
   static constexpr bool multiplies = gemm_functor<Functor, stream>;
+  static_assert(detail::functor_serves<Functor, stream>());
   static constexpr bool contracts = multiplies && Options.dimension == gathered_dimension::contraction;
   static constexpr bool gathers_right = Options.operand == gathered_operand::right;
 
@@ -55,7 +56,11 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},
-        shape_{shape} {}
+        shape_{shape} {
+    base::check_not_negative(comm, shape.rows, "rows");
+    base::check_not_negative(comm, shape.inner, "inner");
+    base::check_not_negative(comm, shape.columns, "columns");
+  }
 
   /// As above, with policy and world deduced.
   overlap(policy, World, Communicator& comm, Functor functor, gemm_shape shape,
@@ -153,8 +158,12 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
     detail::check_disjoint("y", result, "x", extent_of(x), me);
     detail::check_disjoint("y", result, "the other operand", extent_of(other), me);
     detail::check_disjoint("y", result, "the workspace", this->workspace_extent(), me);
-    if constexpr (Options.keep_gathered)
+    detail::check_disjoint("the other operand", extent_of(other), "the workspace", this->workspace_extent(),
+                           me);
+    if constexpr (Options.keep_gathered) {
       detail::check_disjoint("y", result, "gathered", extent_of(gathered), me);
+      detail::check_disjoint("the other operand", extent_of(other), "gathered", extent_of(gathered), me);
+    }
     check_gemm(x, other, y);
 
     this->issue(in, [&](stream& on, tile_run const& run, std::byte* memory, element_role) {

@@ -77,6 +77,7 @@ class issuer {
     lanes_[0] = &caller;
     recording_.begin();
     first_run_ = true;
+    if (rows.version() != resolved_for_) resolve(rows, memory);
     for (int i = 0; i + 1 < program.operation_count; ++i) {
       operation const& op = program.operations[i];
       stream& in = *lanes_[op.lane];
@@ -87,8 +88,8 @@ class issuer {
         case operation_kind::fork:
         case operation_kind::join: break;
         case operation_kind::gemm: run_functor(in, op, rows, memory, compute); break;
-        case operation_kind::exchange: exchange(i, op, rows, memory); break;
-        case operation_kind::reduce: reduce(in, op, rows, memory); break;
+        case operation_kind::exchange: exchange(i, op, memory); break;
+        case operation_kind::reduce: reduce(in, op, memory); break;
         case operation_kind::copy: copy(in, op, rows, memory); break;
         default: collective(i, op, rows, memory); break;
       }
@@ -119,6 +120,44 @@ class issuer {
     return program.group.apply(comm_.rank(), tiles.slots == 1 ? tiles.shard : slot);
   }
 
+  /// An access to one slot as this rank sees it: what does not change until row counts do.
+  struct resolved_access {
+    std::size_t offset = 0;  // from the start of its buffer, in bytes
+    std::size_t bytes = 0;
+    std::int64_t elements = 0;
+    row_range rows;  // of all ranks' rows
+    int owner = 0;
+    int peer = 0;
+  };
+
+  void resolve(geometry_type const& rows, buffer_memory const* memory) {
+    for (int i = 1; i + 1 < program.operation_count; ++i) {
+      operation const& op = program.operations[i];
+      for (int a = op.first_access; a < op.first_access + op.accesses; ++a) {
+        tile_access const& use = program.accesses[a];
+        if (use.tiles.slots != 1) continue;  // located when it is used
+        buffer_memory const& m = memory[use.tiles.buffer];
+        row_range const within =
+            rows.within_shard(owner(use.tiles, use.tiles.slot), use.tiles.chunk,
+                              program.chunks_in(use.tiles.buffer) == 1 ? program.chunks : use.tiles.chunks);
+        resolved_access& found = resolved_[a];
+        found.owner = owner(use.tiles, use.tiles.slot);
+        found.rows = {rows.shard(found.owner).first + within.first, within.count};
+        found.offset = static_cast<std::size_t>(first_row(use.tiles, use.tiles.slot, use.tiles.chunk, rows)) *
+                       m.row_bytes;
+        found.bytes = static_cast<std::size_t>(within.count) * m.row_bytes;
+        found.elements = within.count * m.row_elements;
+        found.peer = use.peer == no_peer ? no_peer : program.group.apply(comm_.rank(), use.peer);
+      }
+    }
+    resolved_for_ = rows.version();
+  }
+
+  [[nodiscard]] std::byte* address(int a, buffer_memory const* memory) const {
+    std::byte* const start = memory[program.accesses[a].tiles.buffer].data;
+    return start == nullptr ? nullptr : start + resolved_[a].offset;
+  }
+
   /// Memory of the rows of `count` chunks in one slot.
   struct located {
     std::byte* data;
@@ -130,31 +169,34 @@ class issuer {
                                geometry_type const& rows, buffer_memory const* memory) const {
     buffer_memory const& m = memory[tiles.buffer];
     int const shard = owner(tiles, slot);
-    row_range const within = rows.within_shard(shard, chunk, count);
-    std::int64_t row = within.first;
-    switch (program.buffers[tiles.buffer].arrangement) {
-      case layout::own: break;
-      case layout::by_shard: row += rows.shard(shard).first; break;
-      case layout::by_chunk: row = rows.by_chunk(shard, chunk); break;
-      // Chunks begin where those of the largest shard do: shards of different sizes follow each other in one slot,
-      // and one's chunk must not lie on another's.
-      case layout::by_slot:
-        row = slot * slot_rows_ + even_part(slot_rows_, program.chunks, chunk).first;
-        break;
-      case layout::whole: row = 0; break;
-    }
-    return {m.data == nullptr ? nullptr : m.data + static_cast<std::size_t>(row) * m.row_bytes, within,
+    auto const row = static_cast<std::size_t>(first_row(tiles, slot, chunk, rows));
+    return {m.data == nullptr ? nullptr : m.data + row * m.row_bytes, rows.within_shard(shard, chunk, count),
             shard};
   }
 
-  [[nodiscard]] located locate(tile_range const& tiles, geometry_type const& rows,
-                               buffer_memory const* memory) const {
-    return locate(tiles, tiles.slot, tiles.chunk, tiles.chunks, rows, memory);
+  /// The row of a buffer at which a tile begins.
+  [[nodiscard]] std::int64_t first_row(tile_range const& tiles, int slot, int chunk,
+                                       geometry_type const& rows) const {
+    int const shard = owner(tiles, slot);
+    switch (program.buffers[tiles.buffer].arrangement) {
+      case layout::own: return rows.within_shard(shard, chunk).first;
+      case layout::by_shard: return rows.shard(shard).first + rows.within_shard(shard, chunk).first;
+      case layout::by_chunk: return rows.by_chunk(shard, chunk);
+      // Chunks begin where those of the largest shard do: shards of different sizes follow each other in one slot,
+      // and one's chunk must not lie on another's.
+      case layout::by_slot: return slot * slot_rows_ + even_part(slot_rows_, program.chunks, chunk).first;
+      case layout::whole: return 0;
+    }
+    return 0;
   }
 
   /// Calls `f` for the longest runs of rows that lie together.
   template <class F>
-  void for_each_run(tile_range const& tiles, geometry_type const& rows, buffer_memory const* memory, F f) {
+  void for_each_run(int a, geometry_type const& rows, buffer_memory const* memory, F f) {
+    tile_range const& tiles = program.accesses[a].tiles;
+    if (tiles.slots == 1 && tiles.chunks == 1) {
+      return f(tile_run{resolved_[a].owner, tiles.chunk, resolved_[a].rows}, address(a, memory));
+    }
     layout const arrangement = program.buffers[tiles.buffer].arrangement;
     if (arrangement == layout::by_shard && tiles.slots == ranks && tiles.chunks == program.chunks) {
       return f(tile_run{-1, 0, {0, rows.total()}}, memory[tiles.buffer].data);
@@ -174,24 +216,25 @@ class issuer {
   void run_functor(stream& in, operation const& op, geometry_type const& rows, buffer_memory const* memory,
                    Compute& compute) {
     tile_access const* const uses = program.accesses + op.first_access;
-    tile_access const* tiles = uses;
+    int tiles = 0;
     bool accumulates = false;
     for (int a = 0; a < op.accesses; ++a) {
-      if (uses[a].mode == access_mode::read) tiles = uses + a;
+      if (uses[a].mode == access_mode::read) tiles = a;
       if (uses[a].mode == access_mode::accumulate) accumulates = true;
     }
-    if (program.buffers[tiles->tiles.buffer].arrangement == layout::whole) {
-      return compute(in, tile_run{-1, 0, {0, rows.total()}, true}, memory[tiles->tiles.buffer].data,
-                     program.buffers[tiles->tiles.buffer].element);
+    buffer const& worked_on = program.buffers[uses[tiles].tiles.buffer];
+    if (worked_on.arrangement == layout::whole) {
+      return compute(in, tile_run{-1, 0, {0, rows.total()}, true}, memory[uses[tiles].tiles.buffer].data,
+                     worked_on.element);
     }
     bool const one_result = op.accesses == 2 && result_is_whole(uses);
     if (one_result && !accumulates) first_run_ = true;
-    for_each_run(tiles->tiles, rows, memory, [&](tile_run run, std::byte* at) {
+    for_each_run(op.first_access + tiles, rows, memory, [&](tile_run run, std::byte* at) {
       run.first = one_result ? first_run_ : !accumulates;
       // An empty run still starts an accumulation: somebody has to clear the result.
       if (run.rows.count == 0 && !(one_result && run.first)) return;
       first_run_ = false;
-      compute(in, run, at, program.buffers[tiles->tiles.buffer].element);
+      compute(in, run, at, worked_on.element);
     });
   }
 
@@ -200,18 +243,17 @@ class issuer {
            program.buffers[uses[1].tiles.buffer].arrangement == layout::whole;
   }
 
-  void exchange(int index, operation const& op, geometry_type const& rows, buffer_memory const* memory) {
+  void exchange(int index, operation const& op, buffer_memory const* memory) {
     message messages[detail::largest_access_count(program)];
     call_site where{"exchange", index};
     for (int a = 0; a < op.accesses; ++a) {
       tile_access const& use = program.accesses[op.first_access + a];
-      located const at = locate(use.tiles, rows, memory);
+      resolved_access const& half = resolved_[op.first_access + a];
       bool const receives = use.mode == access_mode::write;
-      messages[a] = {receives ? message::direction::receive : message::direction::send,
-                     program.group.apply(comm_.rank(), use.peer), at.data,
-                     static_cast<std::size_t>(at.rows.count) * memory[use.tiles.buffer].row_bytes};
+      messages[a] = {receives ? message::direction::receive : message::direction::send, half.peer,
+                     address(op.first_access + a, memory), half.bytes};
       if (receives || where.shard < 0) {
-        where.shard = at.owner;
+        where.shard = half.owner;
         where.chunk = use.tiles.chunk;
       }
     }
@@ -220,7 +262,9 @@ class issuer {
 
   void collective(int index, operation const& op, geometry_type const& rows, buffer_memory const* memory) {
     tile_access const* const uses = program.accesses + op.first_access;
-    int const wide = op.accesses == 1 || uses[0].tiles.slots == ranks ? 0 : 1;
+    // Which access spans all shards cannot be told from its size: one rank's shard is all shards.
+    bool const read_first = uses[0].mode == access_mode::read;
+    int const wide = op.accesses == 2 && read_first == (op.kind == operation_kind::all_gather) ? 1 : 0;
     tile_range const& shards = uses[wide].tiles;
     piece pieces[ranks];
     for (int s = 0; s < ranks; ++s) {
@@ -233,11 +277,11 @@ class issuer {
       std::span<piece const> const all{pieces};
       if (op.kind == operation_kind::all_gather) {
         if constexpr (has_all_gather<Communicator>) {
-          comm_.all_gather(op.lane, locate(uses[1 - wide].tiles, rows, memory).data, all, type, where);
+          comm_.all_gather(op.lane, address(op.first_access + 1 - wide, memory), all, type, where);
         }
       } else if (op.kind == operation_kind::reduce_scatter) {
         if constexpr (has_reduce_scatter<Communicator>) {
-          comm_.reduce_scatter(op.lane, all, locate(uses[1 - wide].tiles, rows, memory).data, type, where);
+          comm_.reduce_scatter(op.lane, all, address(op.first_access + 1 - wide, memory), type, where);
         }
       } else if constexpr (has_all_reduce<Communicator>) {
         comm_.all_reduce(op.lane, all, type, where);
@@ -246,26 +290,23 @@ class issuer {
   }
 
   /// to = a + b, where an accumulating `to` is its own first operand.
-  void reduce(stream& in, operation const& op, geometry_type const& rows, buffer_memory const* memory) {
-    tile_access const* const uses = program.accesses + op.first_access;
-    tile_range const* operands[3];
+  void reduce(stream& in, operation const& op, buffer_memory const* memory) {
+    int const first = op.first_access;
+    int operands[3];
     int count = 0;
-    tile_range const* to = nullptr;
-    for (int a = 0; a < op.accesses; ++a) {
-      if (uses[a].mode != access_mode::read) to = &uses[a].tiles;
-      if (uses[a].mode != access_mode::write) operands[count++] = &uses[a].tiles;
+    int to = first;
+    for (int a = first; a < first + op.accesses; ++a) {
+      if (program.accesses[a].mode != access_mode::read) to = a;
+      if (program.accesses[a].mode != access_mode::write) operands[count++] = a;
     }
-    located const result = locate(*to, rows, memory);
-    located const left = locate(*operands[0], rows, memory);
-    located const right = locate(*operands[1], rows, memory);
-    std::int64_t const elements = result.rows.count * memory[to->buffer].row_elements;
+    std::int64_t const elements = resolved_[to].elements;
     if (elements == 0) return;
-    with_type(role(*to), [&](auto to_tag) {
-      with_type(role(*operands[0]), [&](auto left_tag) {
-        with_type(role(*operands[1]), [&](auto right_tag) {
-          backend::add(in, as<typename decltype(to_tag)::type>(result.data),
-                       as<typename decltype(left_tag)::type const>(left.data),
-                       as<typename decltype(right_tag)::type const>(right.data), elements);
+    with_type(role(to), [&](auto to_tag) {
+      with_type(role(operands[0]), [&](auto left_tag) {
+        with_type(role(operands[1]), [&](auto right_tag) {
+          backend::add(in, as<typename decltype(to_tag)::type>(address(to, memory)),
+                       as<typename decltype(left_tag)::type const>(address(operands[0], memory)),
+                       as<typename decltype(right_tag)::type const>(address(operands[1], memory)), elements);
         });
       });
     });
@@ -276,8 +317,8 @@ class issuer {
     int const written = uses[0].mode == access_mode::write ? 0 : 1;
     tile_range const& to = uses[written].tiles;
     tile_range const& from = uses[1 - written].tiles;
-    with_type(role(to), [&](auto to_tag) {
-      with_type(role(from), [&](auto from_tag) {
+    with_type(role(op.first_access + written), [&](auto to_tag) {
+      with_type(role(op.first_access + 1 - written), [&](auto from_tag) {
         using target = typename decltype(to_tag)::type;
         using source = typename decltype(from_tag)::type;
         for (int s = 0; s < to.slots; ++s) {
@@ -294,7 +335,7 @@ class issuer {
     });
   }
 
-  static element_role role(tile_range const& tiles) { return program.buffers[tiles.buffer].element; }
+  static element_role role(int a) { return program.buffers[program.accesses[a].tiles.buffer].element; }
 
   template <class T>
   static T* as(std::byte* data) {
@@ -322,6 +363,8 @@ class issuer {
   stream* lanes_[program.lanes]{};
   typename backend::event events_[program.events > 0 ? program.events : 1];
   std::int64_t slot_rows_;
+  std::uint64_t resolved_for_ = 0;
+  resolved_access resolved_[program.access_count];
   [[no_unique_address]] recording<Recorder> recording_;
   bool first_run_ = true;
 };

@@ -47,6 +47,18 @@ struct shape_of<independent_side_work<Strategy>> {
   using type = collective_shape;
 };
 
+/// Objects are built with a GEMM functor, or with `tiles` for a functor that comes with each call.
+template <class Functor>
+inline constexpr bool is_tiles = false;
+template <class Input, class Output>
+inline constexpr bool is_tiles<tiles<Input, Output>> = true;
+
+template <class Functor, class Stream>
+constexpr bool functor_serves() {
+  if constexpr (!is_tiles<Functor>) return gemm_requirements<Functor, Stream>::met;
+  return true;
+}
+
 template <class Functor>
 struct types_of {
   static_assert(functor_types<Functor>::met);

@@ -38,6 +38,7 @@ class overlap_base {
   static constexpr bool hides_nothing = schedule_type::hides_nothing;
 
   static_assert(communicator_requirements<Communicator, schedule_type>::met);
+  static_assert(sizeof(Types) > 0);  // says what the functor lacks
   static_assert(std::is_same_v<Recorder, no_recorder> || recorder_for<Recorder, stream>,
                 "tpoverlap[E037]: a recorder has attach, begin and mark for the streams of this backend; add "
                 "what is missing, or pass a trace::recorder<backend>");
@@ -84,6 +85,14 @@ class overlap_base {
     }
   }
 
+  /// Sizes that only this rank's GEMM depends on are no part of what ranks agree on, but sizes all the same.
+  static void check_not_negative(Communicator const& comm, std::int64_t value, char const* name) {
+    if (value >= 0) return;
+    bounded_text<160> what;
+    what << name << " is " << value << "; sizes are not negative";
+    raise(usage_error{what.view(), comm.rank()});
+  }
+
   static std::size_t bytes_for(extent size, row_widths widths) {
     buffer_memory memory[program.buffer_count]{};
     set_row_sizes(memory, widths);
@@ -107,7 +116,16 @@ class overlap_base {
       raise(usage_error{"this object's side work is still in flight; join its token before the next call",
                         rank()});
     }
-    if (counts.empty()) return rows_.set_even(size_.rows);
+    if (counts.empty()) {
+      if (std::int64_t const largest = (size_.rows + ranks - 1) / ranks; largest > size_.largest_shard) {
+        bounded_text<280> what;
+        what << "an even split of " << size_.rows << " rows has shards of " << largest
+             << " rows, but this object was built for 0 to " << size_.largest_shard
+             << "; build it with a larger `largest_shard`, or pass call_options::shard_rows";
+        raise(usage_error{what.view(), rank()});
+      }
+      return rows_.set_even(size_.rows);
+    }
     if (counts.size() != static_cast<std::size_t>(ranks)) {
       bounded_text<200> what;
       what << "call_options::shard_rows has " << counts.size() << " entries for " << ranks
@@ -201,6 +219,11 @@ class overlap_base {
       std::uint64_t all[most * ranks]{};
       std::size_t const count = values.size() + 1;
       mine[0] = hash_of(program);
+      for (int b = 0; b < program.buffer_count; ++b) {
+        // A program says that sums have a type of their own, but not which.
+        if (program.buffers[b].element == element_role::reduction)
+          mine[0] += static_cast<std::uint64_t>(element_of<typename Types::reduction>);
+      }
       for (std::size_t i = 1; i < count; ++i) mine[i] = static_cast<std::uint64_t>(values[i - 1]);
       communicator().host_all_gather(std::span<std::uint64_t const>{mine, count},
                                      std::span{all, count * ranks});

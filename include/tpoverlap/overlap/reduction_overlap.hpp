@@ -42,6 +42,7 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
   using output_type = typename Functor::output_type;
   using reduction_type = typename types::reduction;
   static constexpr bool multiplies = gemm_functor<Functor, stream>;
+  static_assert(detail::functor_serves<Functor, stream>());
   static constexpr bool sums_everywhere = Options.result == reduction_result::all_reduce;
 
   overlap(Communicator& comm, Functor functor, gemm_shape shape, std::span<std::byte> workspace,
@@ -55,7 +56,11 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},
-        shape_{shape} {}
+        shape_{shape} {
+    base::check_not_negative(comm, shape.rows, "rows");
+    base::check_not_negative(comm, shape.inner, "inner");
+    base::check_not_negative(comm, shape.columns, "columns");
+  }
 
   /// As above, with policy and world deduced.
   overlap(policy, World, Communicator& comm, Functor functor, gemm_shape shape,
@@ -79,6 +84,8 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
     detail::check_operand("w", w, shape_.inner, shape_.columns, me);
     detail::check_disjoint("y", extent_of(y), "a", extent_of(a), me);
     detail::check_disjoint("y", extent_of(y), "w", extent_of(w), me);
+    detail::check_disjoint("a", extent_of(a), "the workspace", this->workspace_extent(), me);
+    detail::check_disjoint("w", extent_of(w), "the workspace", this->workspace_extent(), me);
     if constexpr (has_can_run<Functor>) {
       row_range const own = this->own_rows();
       matrix_view<output_type> const own_y = sums_everywhere ? y.row_range(own.first, own.count) : y;

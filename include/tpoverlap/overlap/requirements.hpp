@@ -36,9 +36,10 @@ struct communicator_requirements {
       },
       "tpoverlap[E022]: a communicator has `int rank() const` and `int size() const`; add what is missing");
   static_assert(
-      requires(Communicator & c) {
-        { c.lane(1) } -> std::same_as<typename Communicator::backend::stream&>;
-      },
+      !requires { typename Communicator::backend::stream; } ||
+          requires(Communicator & c) {
+            { c.lane(1) } -> std::same_as<typename Communicator::backend::stream&>;
+          },
       "tpoverlap[E023]: a communicator owns its lanes; add `backend::stream& lane(int index)`, the same "
       "stream at every "
       "call for one index");
@@ -82,7 +83,11 @@ struct functor_types {
 template <class Functor, class Stream>
 struct gemm_requirements {
   static_assert(
-      gemm_functor<Functor, Stream>,
+      gemm_functor<Functor, Stream> ||
+          !requires {
+            typename Functor::input_type;
+            typename Functor::output_type;
+          },  // which functor_types reports
       "tpoverlap[E032]: a GEMM functor is callable as `gemm(stream, a, b, c, beta)` on a const object, with "
       "matrix_view<input_type const> a, b and matrix_view<output_type> c on the communicator's stream type; "
       "add or correct `operator()`");

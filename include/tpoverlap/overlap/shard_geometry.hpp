@@ -16,18 +16,24 @@ template <int Ranks, int Chunks>
 class shard_geometry {
  public:
   void set_even(std::int64_t rows) {
+    if (version_ > 0 && rows == even_rows_) return;
     std::int64_t counts[Ranks];
     for (int s = 0; s < Ranks; ++s) counts[s] = even_part(rows, Ranks, s).count;
     set(counts);
+    even_rows_ = rows;
   }
 
   void set(std::span<std::int64_t const, Ranks> rows) {
-    bool same = tabulated_;
+    bool same = version_ > 0;
     for (int s = 0; s < Ranks; ++s) same = same && rows_[s] == rows[static_cast<std::size_t>(s)];
     if (same) return;
     for (int s = 0; s < Ranks; ++s) rows_[s] = rows[static_cast<std::size_t>(s)];
     tabulate();
+    even_rows_ = -1;
   }
+
+  /// Changes whenever the row counts do; 0 before the first are set.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
 
   [[nodiscard]] std::int64_t total() const { return first_[Ranks]; }
   [[nodiscard]] row_range shard(int s) const { return {first_[s], rows_[s]}; }
@@ -55,10 +61,11 @@ class shard_geometry {
         row += chunk_first_[s][c + 1] - chunk_first_[s][c];
       }
     }
-    tabulated_ = true;
+    ++version_;
   }
 
-  bool tabulated_ = false;
+  std::uint64_t version_ = 0;
+  std::int64_t even_rows_ = -1;  ///< the total if the counts are its even split
   std::int64_t rows_[Ranks]{};
   std::int64_t first_[Ranks + 1]{};
   std::int64_t chunk_first_[Ranks][Chunks + 1]{};

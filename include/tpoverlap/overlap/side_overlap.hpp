@@ -32,6 +32,7 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
   using output_type = typename Functor::output_type;
   using token = in_flight<overlap>;
   static constexpr bool multiplies = gemm_functor<Functor, stream>;
+  static_assert(detail::functor_serves<Functor, stream>());
   static constexpr bool in_place = base::program.buffer_count == 2;
 
   overlap(Communicator& comm, Functor functor, collective_shape shape, std::span<std::byte> workspace = {},
@@ -157,6 +158,8 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
     }
     this->issue(in,
                 [&](stream& on, tile_run const&, std::byte*, element_role) { functor_(on, a, b, c, beta); });
+    base::backend::record(product_done_, in);
+    started_from_ = &in;
     this->in_flight_ = true;
     return token{*this, in};
   }
@@ -169,11 +172,14 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
 
   void finish(stream& in) {
     this->join(in);
+    if (multiplies && &in != started_from_) base::backend::wait(in, product_done_);
     this->in_flight_ = false;
   }
 
   Functor functor_;
   collective_shape shape_;
+  typename base::backend::event product_done_;  // for a join in another stream
+  stream* started_from_ = nullptr;
 };
 
 }  // namespace tpoverlap::inline v0
