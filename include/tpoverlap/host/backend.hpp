@@ -4,7 +4,6 @@
 //! The host backend: worker threads as streams, and the element-wise kernels of a schedule.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 
 #include <tpoverlap/concepts/backend.hpp>
 #include <tpoverlap/host/detail/add_arrays.hpp>
+#include <tpoverlap/host/detail/clock.hpp>
 #include <tpoverlap/host/event.hpp>
 #include <tpoverlap/host/stream.hpp>
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +16,7 @@
 #include <tpoverlap/core/text.hpp>
 #include <tpoverlap/host/backend.hpp>
 #include <tpoverlap/host/detail/agree_on_words.hpp>
+#include <tpoverlap/host/detail/clock.hpp>
 #include <tpoverlap/host/detail/guarded.hpp>
 #include <tpoverlap/host/detail/rendezvous.hpp>
 #include <tpoverlap/host/detail/sum_pieces.hpp>

@@ -4,10 +4,10 @@
 //! What can be chosen about a world of in-process ranks.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include <tpoverlap/host/detail/clock.hpp>
 #include <tpoverlap/host/link_model.hpp>
 
 namespace tpoverlap::inline v0::host {

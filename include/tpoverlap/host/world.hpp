@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/text.hpp>
 #include <tpoverlap/host/communicator_options.hpp>
+#include <tpoverlap/host/detail/clock.hpp>
 #include <tpoverlap/host/detail/mailbox.hpp>
 
 namespace tpoverlap::inline v0::host {

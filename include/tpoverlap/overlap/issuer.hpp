@@ -123,9 +123,7 @@ class issuer {
   /// An access to one slot as this rank sees it: what does not change until row counts do.
   struct resolved_access {
     std::size_t offset = 0;  // from the start of its buffer, in bytes
-    std::size_t bytes = 0;
-    std::int64_t elements = 0;
-    row_range rows;  // of all ranks' rows
+    row_range rows;          // of all ranks' rows
     int owner = 0;
     int peer = 0;
   };
@@ -145,8 +143,6 @@ class issuer {
         found.rows = {rows.shard(found.owner).first + within.first, within.count};
         found.offset = static_cast<std::size_t>(first_row(use.tiles, use.tiles.slot, use.tiles.chunk, rows)) *
                        m.row_bytes;
-        found.bytes = static_cast<std::size_t>(within.count) * m.row_bytes;
-        found.elements = within.count * m.row_elements;
         found.peer = use.peer == no_peer ? no_peer : program.group.apply(comm_.rank(), use.peer);
       }
     }
@@ -251,7 +247,8 @@ class issuer {
       resolved_access const& half = resolved_[op.first_access + a];
       bool const receives = use.mode == access_mode::write;
       messages[a] = {receives ? message::direction::receive : message::direction::send, half.peer,
-                     address(op.first_access + a, memory), half.bytes};
+                     address(op.first_access + a, memory),
+                     static_cast<std::size_t>(half.rows.count) * memory[use.tiles.buffer].row_bytes};
       if (receives || where.shard < 0) {
         where.shard = half.owner;
         where.chunk = use.tiles.chunk;
@@ -299,7 +296,8 @@ class issuer {
       if (program.accesses[a].mode != access_mode::read) to = a;
       if (program.accesses[a].mode != access_mode::write) operands[count++] = a;
     }
-    std::int64_t const elements = resolved_[to].elements;
+    std::int64_t const elements =
+        resolved_[to].rows.count * memory[program.accesses[to].tiles.buffer].row_elements;
     if (elements == 0) return;
     with_type(role(to), [&](auto to_tag) {
       with_type(role(operands[0]), [&](auto left_tag) {

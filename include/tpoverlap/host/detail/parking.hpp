@@ -5,13 +5,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
-namespace tpoverlap::inline v0::host::detail {
+#include <tpoverlap/host/detail/clock.hpp>
 
-using clock = std::chrono::steady_clock;
+namespace tpoverlap::inline v0::host::detail {
 
 /// **Ordering** whoever makes a condition true stores to a sequentially consistent atomic and then calls `wake`;
 /// the condition reads that atomic in the same way. Then no wake-up is lost. It never spins: lanes outnumber cores.

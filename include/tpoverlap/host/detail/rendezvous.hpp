@@ -4,7 +4,6 @@
 //! One operation of one rank on one lane: a group of sends and receives that progress together, within a time limit.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/message.hpp>
 #include <tpoverlap/core/text.hpp>
+#include <tpoverlap/host/detail/clock.hpp>
 #include <tpoverlap/host/detail/mailbox.hpp>
 #include <tpoverlap/host/detail/straggler.hpp>
 #include <tpoverlap/host/world.hpp>

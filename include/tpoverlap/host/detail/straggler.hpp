@@ -4,8 +4,9 @@
 //! Repeatable delays that shake the ranks of a test out of step.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+
+#include <tpoverlap/host/detail/clock.hpp>
 
 namespace tpoverlap::inline v0::host::detail {
 
