@@ -67,6 +67,9 @@ struct matrix_view {
   }
 
   [[nodiscard]] constexpr std::int64_t size() const { return rows * columns; }
+
+  /// Whether two views are of the same elements in the same order; the elements are not looked at.
+  friend constexpr bool operator==(matrix_view const&, matrix_view const&) = default;
 };
 
 }  // namespace tpoverlap::inline v0

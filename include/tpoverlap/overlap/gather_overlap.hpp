@@ -122,50 +122,71 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
              "largest_shard", "input type"}};
   }
 
-  void prepare(matrix_view<input_type const> const& x, matrix_view<input_type> const& gathered,
-               call_options const& options) {
+  /// Operands that have passed the checks; the same ones pass again.
+  struct operands {
+    matrix_view<input_type const> x;
+    matrix_view<input_type const> other;
+    matrix_view<output_type> y;
+    matrix_view<input_type> gathered;
+    std::uint64_t rows_version = 0;
+    friend bool operator==(operands const&, operands const&) = default;
+  };
+
+  void prepare(operands now, call_options const& options) {
     this->set_rows(options.shard_rows);
+    now.rows_version = this->rows_.version();
+    if (!(now == checked_)) {
+      check_gathering(now.x, now.gathered);
+      if constexpr (multiplies) check_gemm(now);
+      checked_ = now;
+    }
+    this->bind(gather_buffer::input, now.x);
+    if constexpr (Options.keep_gathered) this->bind(gather_buffer::gathered, now.gathered);
+  }
+
+  void check_gathering(matrix_view<input_type const> const& x,
+                       matrix_view<input_type> const& gathered) const {
     int const me = this->rank();
     detail::check_operand("x", x, this->own_rows().count, width(shape_), me);
     detail::check_contiguous("x", x, me);
     detail::check_disjoint("x", extent_of(x), "the workspace", this->workspace_extent(), me);
-    this->bind(gather_buffer::input, x);
     if constexpr (Options.keep_gathered) {
       detail::check_operand("gathered", gathered, this->rows_.total(), width(shape_), me);
       detail::check_contiguous("gathered", gathered, me);
       if (x.data != gathered.data + this->own_rows().first * width(shape_)) {
         detail::check_disjoint("x", extent_of(x), "gathered", extent_of(gathered), me);
       }
-      this->bind(gather_buffer::gathered, gathered);
     }
+  }
+
+  void check_gemm(operands const& now) const {
+    int const me = this->rank();
+    std::int64_t const total = this->rows_.total();
+    if constexpr (contracts) {
+      detail::check_operand("the local operand", now.other, total,
+                            gathers_right ? shape_.rows : shape_.columns, me);
+      detail::check_operand("y", now.y, shape_.rows, shape_.columns, me);
+    } else {
+      detail::check_operand("w", now.other, shape_.inner, shape_.columns, me);
+      detail::check_operand("y", now.y, total, shape_.columns, me);
+    }
+    memory_extent const result = extent_of(now.y);
+    memory_extent const other = extent_of(now.other);
+    detail::check_disjoint("y", result, "x", extent_of(now.x), me);
+    detail::check_disjoint("y", result, "the other operand", other, me);
+    detail::check_disjoint("y", result, "the workspace", this->workspace_extent(), me);
+    detail::check_disjoint("the other operand", other, "the workspace", this->workspace_extent(), me);
+    if constexpr (Options.keep_gathered) {
+      detail::check_disjoint("y", result, "gathered", extent_of(now.gathered), me);
+      detail::check_disjoint("the other operand", other, "gathered", extent_of(now.gathered), me);
+    }
+    check_can_run(now.x, now.other, now.y);
   }
 
   void run_gemm(stream& in, matrix_view<input_type const> const& x,
                 matrix_view<input_type const> const& other, matrix_view<output_type> const& y,
                 matrix_view<input_type> const& gathered, call_options const& options) {
-    prepare(x, gathered, options);
-    int const me = this->rank();
-    std::int64_t const total = this->rows_.total();
-    if constexpr (contracts) {
-      detail::check_operand("the local operand", other, total, gathers_right ? shape_.rows : shape_.columns,
-                            me);
-      detail::check_operand("y", y, shape_.rows, shape_.columns, me);
-    } else {
-      detail::check_operand("w", other, shape_.inner, shape_.columns, me);
-      detail::check_operand("y", y, total, shape_.columns, me);
-    }
-    memory_extent const result = extent_of(y);
-    detail::check_disjoint("y", result, "x", extent_of(x), me);
-    detail::check_disjoint("y", result, "the other operand", extent_of(other), me);
-    detail::check_disjoint("y", result, "the workspace", this->workspace_extent(), me);
-    detail::check_disjoint("the other operand", extent_of(other), "the workspace", this->workspace_extent(),
-                           me);
-    if constexpr (Options.keep_gathered) {
-      detail::check_disjoint("y", result, "gathered", extent_of(gathered), me);
-      detail::check_disjoint("the other operand", extent_of(other), "gathered", extent_of(gathered), me);
-    }
-    check_gemm(x, other, y);
-
+    prepare({x, other, y, gathered}, options);
     this->issue(in, [&](stream& on, tile_run const& run, std::byte* memory, element_role) {
       matrix_view<input_type const> const tile{reinterpret_cast<input_type const*>(memory), run.rows.count,
                                                width(shape_)};
@@ -188,8 +209,8 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
     }
   }
 
-  void check_gemm(matrix_view<input_type const> const& x, matrix_view<input_type const> const& other,
-                  matrix_view<output_type> const& y) const {
+  void check_can_run(matrix_view<input_type const> const& x, matrix_view<input_type const> const& other,
+                     matrix_view<output_type> const& y) const {
     if constexpr (has_can_run<Functor>) {
       char const* reason = nullptr;
       row_range const own = this->own_rows();
@@ -212,7 +233,7 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
         std::is_invocable_v<Consumer&, stream&, gathered_tile<input_type>>,
         "tpoverlap[E033]: a consumer is callable as `consume(stream, gathered_tile<T>)`; correct its "
         "parameters");
-    prepare(x, gathered, options);
+    prepare({x, {}, {}, gathered}, options);
     this->issue(in, [&](stream& on, tile_run const& run, std::byte* memory, element_role) {
       consume(on, gathered_tile<input_type>{
                       run.shard,
@@ -226,6 +247,7 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
 
   Functor functor_;
   gemm_shape shape_;
+  operands checked_{};
 };
 
 }  // namespace tpoverlap::inline v0

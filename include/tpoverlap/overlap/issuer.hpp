@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace tpoverlap::inline v0 {
 
@@ -78,23 +79,14 @@ class issuer {
     recording_.begin();
     first_run_ = true;
     if (rows.version() != resolved_for_) resolve(rows, memory);
-    for (int i = 0; i + 1 < program.operation_count; ++i) {
-      operation const& op = program.operations[i];
-      stream& in = *lanes_[op.lane];
-      mark(in, i, moment::reached);
-      await(in, op);
-      mark(in, i, moment::started);
-      switch (op.kind) {
-        case operation_kind::fork:
-        case operation_kind::join: break;
-        case operation_kind::gemm: run_functor(in, op, rows, memory, compute); break;
-        case operation_kind::exchange: exchange(i, op, memory); break;
-        case operation_kind::reduce: reduce(in, op, memory); break;
-        case operation_kind::copy: copy(in, op, rows, memory); break;
-        default: collective(i, op, rows, memory); break;
+    if constexpr (program.operation_count <= unrolled_up_to) {
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        (step(program.operations[I], I, rows, memory, compute), ...);
       }
-      mark(in, i, moment::ended);
-      if (op.event >= 0) backend::record(events_[op.event], in);
+      (std::make_integer_sequence<int, program.operation_count - 1>{});
+    } else {
+      for (int i = 0; i + 1 < program.operation_count; ++i)
+        step(program.operations[i], i, rows, memory, compute);
     }
   }
 
@@ -108,6 +100,29 @@ class issuer {
   }
 
  private:
+  /// Short schedules are issued by straight code; longer ones would cost more to compile than they save.
+  static constexpr int unrolled_up_to = 40;
+
+  template <class Compute>
+  [[gnu::always_inline]] void step(operation const& op, int i, geometry_type const& rows,
+                                   buffer_memory const* memory, Compute& compute) {
+    stream& in = *lanes_[op.lane];
+    mark(in, i, moment::reached);
+    await(in, op);
+    mark(in, i, moment::started);
+    switch (op.kind) {
+      case operation_kind::fork:
+      case operation_kind::join: break;
+      case operation_kind::gemm: run_functor(in, op, rows, memory, compute); break;
+      case operation_kind::exchange: exchange(i, op, memory); break;
+      case operation_kind::reduce: reduce(in, op, memory); break;
+      case operation_kind::copy: copy(in, op, rows, memory); break;
+      default: collective(i, op, rows, memory); break;
+    }
+    mark(in, i, moment::ended);
+    if (op.event >= 0) backend::record(events_[op.event], in);
+  }
+
   void await(stream& in, operation const& op) {
     for (int w = op.first_wait; w < op.first_wait + op.waits; ++w) {
       backend::wait(in, events_[program.operations[program.waits[w]].event]);

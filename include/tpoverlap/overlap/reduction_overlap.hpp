@@ -78,21 +78,7 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
   /// Multiplies and sums over ranks.
   void operator()(stream& in, matrix_view<input_type const> a, matrix_view<input_type const> w,
                   matrix_view<output_type> y, call_options options = {}) requires multiplies {
-    prepare(y, options);
-    int const me = this->rank();
-    detail::check_operand("a", a, this->rows_.total(), shape_.inner, me);
-    detail::check_operand("w", w, shape_.inner, shape_.columns, me);
-    detail::check_disjoint("y", extent_of(y), "a", extent_of(a), me);
-    detail::check_disjoint("y", extent_of(y), "w", extent_of(w), me);
-    detail::check_disjoint("a", extent_of(a), "the workspace", this->workspace_extent(), me);
-    detail::check_disjoint("w", extent_of(w), "the workspace", this->workspace_extent(), me);
-    if constexpr (has_can_run<Functor>) {
-      row_range const own = this->own_rows();
-      matrix_view<output_type> const own_y = sums_everywhere ? y.row_range(own.first, own.count) : y;
-      if (char const* const reason = functor_.can_run(a.row_range(own.first, own.count), w, own_y)) {
-        raise(usage_error{reason, me});
-      }
-    }
+    prepare({a, w, y}, options);
     this->issue(in, [&](stream& on, tile_run const& run, std::byte* memory, element_role role) {
       produce_in(role, memory, run, [&](auto tile) {
         functor_(on, a.row_range(run.rows.first, run.rows.count), w, tile, run.first ? 0.0F : 1.0F);
@@ -109,7 +95,7 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
         std::is_invocable_v<Producer&, stream&, partial_tile<output_type>>,
         "tpoverlap[E034]: a producer is callable as `produce(stream, partial_tile<T>)`; correct its "
         "parameters");
-    prepare(y, options);
+    prepare({{}, {}, y}, options);
     this->issue(in, [&](stream& on, tile_run const& run, std::byte* memory, element_role role) {
       produce_in(role, memory, run, [&](auto tile) {
         using produced = std::remove_pointer_t<decltype(tile.data)>;
@@ -127,20 +113,55 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
         {"rows", "columns", "largest_shard", "output type"}};
   }
 
-  void prepare(matrix_view<output_type> const& y, call_options const& options) {
+  /// Operands that have passed the checks; the same ones pass again.
+  struct operands {
+    matrix_view<input_type const> a;
+    matrix_view<input_type const> w;
+    matrix_view<output_type> y;
+    std::uint64_t rows_version = 0;
+    friend bool operator==(operands const&, operands const&) = default;
+  };
+
+  void prepare(operands now, call_options const& options) {
     this->set_rows(options.shard_rows);
-    int const me = this->rank();
     if (options.beta != 0) {
       raise(usage_error{
           "a result that is summed over ranks takes beta = 0 only, or the old result would be counted "
           "once for each rank; add the old result afterwards",
-          me});
+          this->rank()});
     }
+    now.rows_version = this->rows_.version();
+    if (!(now == checked_)) {
+      check_result(now.y);
+      if constexpr (multiplies) check_gemm(now);
+      checked_ = now;
+    }
+    this->bind(reduction_buffer::output, now.y);
+  }
+
+  void check_result(matrix_view<output_type> const& y) const {
+    int const me = this->rank();
     detail::check_operand("y", y, sums_everywhere ? this->rows_.total() : this->own_rows().count,
                           shape_.columns, me);
     detail::check_contiguous("y", y, me);
     detail::check_disjoint("y", extent_of(y), "the workspace", this->workspace_extent(), me);
-    this->bind(reduction_buffer::output, y);
+  }
+
+  void check_gemm(operands const& now) const {
+    int const me = this->rank();
+    detail::check_operand("a", now.a, this->rows_.total(), shape_.inner, me);
+    detail::check_operand("w", now.w, shape_.inner, shape_.columns, me);
+    detail::check_disjoint("y", extent_of(now.y), "a", extent_of(now.a), me);
+    detail::check_disjoint("y", extent_of(now.y), "w", extent_of(now.w), me);
+    detail::check_disjoint("a", extent_of(now.a), "the workspace", this->workspace_extent(), me);
+    detail::check_disjoint("w", extent_of(now.w), "the workspace", this->workspace_extent(), me);
+    if constexpr (has_can_run<Functor>) {
+      row_range const own = this->own_rows();
+      matrix_view<output_type> const own_y = sums_everywhere ? now.y.row_range(own.first, own.count) : now.y;
+      if (char const* const reason = functor_.can_run(now.a.row_range(own.first, own.count), now.w, own_y)) {
+        raise(usage_error{reason, me});
+      }
+    }
   }
 
   /// Calls `f` with the rows at `memory` as a view of the element type that the schedule keeps them in.
@@ -165,6 +186,7 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
 
   Functor functor_;
   gemm_shape shape_;
+  operands checked_{};
 };
 
 }  // namespace tpoverlap::inline v0

@@ -65,14 +65,18 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
   void operator()(stream& in, matrix_view<input_type const> source, matrix_view<input_type> target,
                   matrix_view<input_type const> a, matrix_view<input_type const> b,
                   matrix_view<output_type> c, call_options options = {}) requires(multiplies && !in_place) {
-    start(in, source, target, a, b, c, options).join(in);
+    prepare({source, target, a, b, c}, options);
+    issue_beside(in, a, b, c, options.beta);
+    this->join(in);
   }
 
   /// The AllReduce of `shared` beside c = a · b.
   void operator()(stream& in, matrix_view<input_type> shared, matrix_view<input_type const> a,
                   matrix_view<input_type const> b, matrix_view<output_type> c,
                   call_options options = {}) requires(multiplies&& in_place) {
-    start(in, shared, a, b, c, options).join(in);
+    prepare({{}, shared, a, b, c}, options);
+    issue_beside(in, a, b, c, options.beta);
+    this->join(in);
   }
 
   /// As the calls, but the collective is joined through the token.
@@ -80,28 +84,32 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
                             matrix_view<input_type const> a, matrix_view<input_type const> b,
                             matrix_view<output_type> c,
                             call_options options = {}) requires(multiplies && !in_place) {
-    prepare(source, target, options);
-    return start_beside(in, a, b, c, options.beta, extent_of(source), extent_of(target));
+    prepare({source, target, a, b, c}, options);
+    issue_beside(in, a, b, c, options.beta);
+    return in_flight_from(in);
   }
 
   [[nodiscard]] token start(stream& in, matrix_view<input_type> shared, matrix_view<input_type const> a,
                             matrix_view<input_type const> b, matrix_view<output_type> c,
                             call_options options = {}) requires(multiplies&& in_place) {
-    prepare(shared, options);
-    return start_beside(in, a, b, c, options.beta, {}, extent_of(shared));
+    prepare({{}, shared, a, b, c}, options);
+    issue_beside(in, a, b, c, options.beta);
+    return in_flight_from(in);
   }
 
   /// The collective alone; what runs beside it is up to the caller. For objects built with `tiles<T>`.
   [[nodiscard]] token start(stream& in, matrix_view<input_type const> source, matrix_view<input_type> target,
                             call_options options = {}) requires(!multiplies && !in_place) {
-    prepare(source, target, options);
-    return start_alone(in);
+    prepare({source, target, {}, {}, {}}, options);
+    issue_alone(in);
+    return in_flight_from(in);
   }
 
   [[nodiscard]] token start(stream& in, matrix_view<input_type> shared,
                             call_options options = {}) requires(!multiplies && in_place) {
-    prepare(shared, options);
-    return start_alone(in);
+    prepare({{}, shared, {}, {}, {}}, options);
+    issue_alone(in);
+    return in_flight_from(in);
   }
 
  private:
@@ -113,37 +121,60 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
         {"rows", "columns", "largest_shard", "input type"}};
   }
 
-  void prepare(matrix_view<input_type const> const& source, matrix_view<input_type> const& target,
-               call_options const& options) {
-    constexpr bool gathers = base::program.buffers[side_buffer::source].arrangement == layout::own;
+  /// Operands that have passed the checks; the same ones pass again. An AllReduce's matrix is its target.
+  struct operands {
+    matrix_view<input_type const> source;
+    matrix_view<input_type> target;
+    matrix_view<input_type const> a;
+    matrix_view<input_type const> b;
+    matrix_view<output_type> c;
+    std::uint64_t rows_version = 0;
+    friend bool operator==(operands const&, operands const&) = default;
+  };
+
+  void prepare(operands now, call_options const& options) {
     this->set_rows(options.shard_rows);
+    now.rows_version = this->rows_.version();
+    if (!(now == checked_)) {
+      check_collective(now.source, now.target);
+      if constexpr (multiplies) check_gemm(now);
+      checked_ = now;
+    }
+    if constexpr (in_place) {
+      this->bind(side_buffer::source, now.target);
+    } else {
+      this->bind(side_buffer::source, now.source);
+      this->bind(side_buffer::target, now.target);
+    }
+  }
+
+  void check_collective(matrix_view<input_type const> const& source,
+                        matrix_view<input_type> const& target) const {
     int const me = this->rank();
     std::int64_t const own = this->own_rows().count;
     std::int64_t const all = this->rows_.total();
-    detail::check_operand("source", source, gathers ? own : all, shape_.columns, me);
-    detail::check_operand("target", target, gathers ? all : own, shape_.columns, me);
-    detail::check_contiguous("source", source, me);
-    detail::check_contiguous("target", target, me);
-    // Either may be the own rows of the other: that is where the collective reads or leaves them anyway.
-    std::int64_t const own_place = this->own_rows().first * shape_.columns;
-    bool const at_own_place =
-        gathers ? source.data == target.data + own_place : target.data == source.data + own_place;
-    if (!at_own_place) detail::check_disjoint("source", extent_of(source), "target", extent_of(target), me);
-    this->bind(side_buffer::source, source);
-    this->bind(side_buffer::target, target);
+    if constexpr (in_place) {
+      detail::check_operand("the shared matrix", target, all, shape_.columns, me);
+      detail::check_contiguous("the shared matrix", target, me);
+    } else {
+      constexpr bool gathers = base::program.buffers[side_buffer::source].arrangement == layout::own;
+      detail::check_operand("source", source, gathers ? own : all, shape_.columns, me);
+      detail::check_operand("target", target, gathers ? all : own, shape_.columns, me);
+      detail::check_contiguous("source", source, me);
+      detail::check_contiguous("target", target, me);
+      // Either may be the own rows of the other: that is where the collective reads or leaves them anyway.
+      std::int64_t const own_place = this->own_rows().first * shape_.columns;
+      bool const at_own_place =
+          gathers ? source.data == target.data + own_place : target.data == source.data + own_place;
+      if (!at_own_place) detail::check_disjoint("source", extent_of(source), "target", extent_of(target), me);
+    }
   }
 
-  void prepare(matrix_view<input_type> const& shared, call_options const& options) {
-    this->set_rows(options.shard_rows);
-    detail::check_operand("the shared matrix", shared, this->rows_.total(), shape_.columns, this->rank());
-    detail::check_contiguous("the shared matrix", shared, this->rank());
-    this->bind(side_buffer::source, shared);
-  }
-
-  token start_beside(stream& in, matrix_view<input_type const> const& a,
-                     matrix_view<input_type const> const& b, matrix_view<output_type> const& c, float beta,
-                     memory_extent read, memory_extent written) {
+  void check_gemm(operands const& now) const {
     int const me = this->rank();
+    auto const& [source, target, a, b, c, version] = now;
+    memory_extent const read = extent_of(source);
+    memory_extent const written = extent_of(target);
     detail::check_operand("b", b, a.columns, c.columns, me);
     detail::check_operand("a", a, c.rows, a.columns, me);
     detail::check_operand("c", c, c.rows, c.columns, me);
@@ -156,16 +187,21 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
     if constexpr (has_can_run<Functor>) {
       if (char const* const reason = functor_.can_run(a, b, c)) raise(usage_error{reason, me});
     }
-    this->issue(in,
-                [&](stream& on, tile_run const&, std::byte*, element_role) { functor_(on, a, b, c, beta); });
-    base::backend::record(product_done_, in);
-    started_from_ = &in;
-    this->in_flight_ = true;
-    return token{*this, in};
   }
 
-  token start_alone(stream& in) {
+  void issue_beside(stream& in, matrix_view<input_type const> const& a,
+                    matrix_view<input_type const> const& b, matrix_view<output_type> const& c, float beta) {
+    this->issue(in,
+                [&](stream& on, tile_run const&, std::byte*, element_role) { functor_(on, a, b, c, beta); });
+  }
+
+  void issue_alone(stream& in) {
     this->issue(in, [](stream&, tile_run const&, std::byte*, element_role) {});
+  }
+
+  token in_flight_from(stream& in) {
+    if constexpr (multiplies) base::backend::record(product_done_, in);
+    started_from_ = &in;
     this->in_flight_ = true;
     return token{*this, in};
   }
@@ -178,6 +214,7 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
 
   Functor functor_;
   collective_shape shape_;
+  operands checked_{};
   typename base::backend::event product_done_;  // for a join in another stream
   stream* started_from_ = nullptr;
 };
