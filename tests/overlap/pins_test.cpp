@@ -95,8 +95,9 @@ using object = overlap<gather_policy, world<4>, host::communicator, host::refere
 static_assert(!std::is_copy_constructible_v<object> && !std::is_move_constructible_v<object> &&
               !std::is_copy_assignable_v<object>);
 static_assert(!std::is_polymorphic_v<object>);
-// Pointers, row counts, one event for each cross-lane edge, and where each access lies: the schedule is not stored.
-static_assert(sizeof(object) <= 512 + static_cast<std::size_t>(object::program.events) * sizeof(host::event) +
+// Pointers, row counts, operands, one event for each cross-lane edge, and where each access lies: the schedule is not
+// stored.
+static_assert(sizeof(object) <= 768 + static_cast<std::size_t>(object::program.events) * sizeof(host::event) +
                                     static_cast<std::size_t>(object::program.access_count) * 32);
 
 static_assert(schedule<gather_policy, 4>::proven_at_compile_time &&
