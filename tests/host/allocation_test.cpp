@@ -4,6 +4,7 @@
 //! Nothing is allocated on the call path: not by the caller, not by a stream, not by a lane.
 
 #include "../support/catch.hpp"
+#include "../support/counted_new.hpp"
 #include "rank_check.hpp"
 
 #include <tpoverlap/blas.hpp>
@@ -11,53 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <vector>
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};  // of all threads
-
-void* counted(std::size_t bytes, std::size_t alignment) noexcept {
-  ++allocations;
-  return std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
-}
-
-void* counted_or_throw(std::size_t bytes, std::size_t alignment) {
-  if (auto* const memory = counted(bytes, alignment)) return memory;
-  throw std::bad_alloc{};
-}
-
-constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-
-}  // namespace
-
-// Not inlined, or compilers see free() meet memory of operator new and warn. The other forms end in these.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted_or_throw(bytes, usual); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
-  return counted(bytes, usual);
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return counted_or_throw(bytes, usual); }
-[[gnu::noinline]] void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::nothrow_t const&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 using namespace tpoverlap;
 
