@@ -5,7 +5,7 @@
 //! `g e` is the GEMM for the shard that belongs to the rank e steps away, `x` an exchange, `+` an addition.
 //!
 //! Ring and direct add in the same fixed order, whatever arrives first: the owner's successor, the next rank, ...,
-//! and the owner itself last.
+//! and the owner itself last. Chunks that a ring sends backward begin with the owner's predecessor instead.
 #pragma once
 
 #include <tpoverlap/policy/strategy.hpp>
