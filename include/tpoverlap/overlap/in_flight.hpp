@@ -9,8 +9,8 @@
 namespace tpoverlap::inline v0 {
 
 /// Owns the buffers of started side work until `join`. Move-only. A token that is dropped joins the stream that the
-/// work was started from, so that nothing is left running on memory that its owner thinks free. A token does not outlive its overlap
-/// object, nor that stream.
+/// work was started from, so that nothing is left running on memory that its owner thinks free. A token does not
+/// outlive its overlap object, nor that stream.
 template <class Overlap>
 class [[nodiscard]] in_flight {
  public:
