@@ -80,8 +80,8 @@ class issuer {
     first_run_ = true;
     if (rows.version() != resolved_for_) resolve(rows, memory);
     if constexpr (program.operation_count <= unrolled_up_to) {
-      [&]<int... I>(std::integer_sequence<int, I...>) {
-        (step(program.operations[I], I, rows, memory, compute), ...);
+      [&]<int... Index>(std::integer_sequence<int, Index...>) {
+        (step(program.operations[Index], Index, rows, memory, compute), ...);
       }
       (std::make_integer_sequence<int, program.operation_count - 1>{});
     } else {
