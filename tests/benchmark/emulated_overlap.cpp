@@ -24,9 +24,9 @@ constexpr double target = 1.10;
 constexpr int chunk_counts[] = {1, 2, 4};
 
 struct options {
-  std::int64_t rows = 2048;
+  std::int64_t rows = 6144;
   std::int64_t hidden = 1024;
-  int repeat = 15;
+  int repeat = 7;
   double latency_microseconds = 20;
   bool check = false;
 };
