@@ -18,6 +18,7 @@
 #include <tpoverlap/host/detail/agree_on_words.hpp>
 #include <tpoverlap/host/detail/clock.hpp>
 #include <tpoverlap/host/detail/guarded.hpp>
+#include <tpoverlap/host/detail/operand_checks.hpp>
 #include <tpoverlap/host/detail/rendezvous.hpp>
 #include <tpoverlap/host/detail/sum_pieces.hpp>
 #include <tpoverlap/host/world.hpp>
@@ -71,10 +72,7 @@ class communicator {
 
   void exchange(int lane, std::span<message const> messages, call_site where = {}) {
     begin(where, "exchange");
-    for (auto const& each : messages) {
-      if (each.peer < 0 || each.peer >= size()) raise(usage_error{"no such peer", rank_, where, each.peer});
-      if (each.bytes > 0) check_memory(each.data, where);
-    }
+    checks(where).messages(messages);
     issue(
         lane, where, messages.size(),
         [&](std::size_t index) {
@@ -92,9 +90,9 @@ class communicator {
   void all_gather(int lane, void const* own, std::span<piece const> shards, element type,
                   call_site where = {}) {
     begin(where, "all_gather");
-    check_pieces(shards, where);
+    checks(where).pieces(shards);
     auto const mine = shards[index_of(rank_)];
-    if (mine.elements > 0) check_memory(own, where);
+    if (mine.elements > 0) checks(where).memory(own);
     auto const bytes = bytes_of(mine, type);
     issue(
         lane, where, 2 * (index_of(size()) - 1),
@@ -114,12 +112,10 @@ class communicator {
   void reduce_scatter(int lane, std::span<piece const> partials, void* result, element type,
                       call_site where = {}) {
     begin(where, "reduce_scatter");
-    check_pieces(partials, where);
-    if (!detail::can_sum(type))
-      raise(usage_error{"the host adds float64, float32, int32 and int64 only; choose one to reduce in",
-                        rank_, where});
+    checks(where).pieces(partials);
+    checks(where).summable(type);
     auto const mine = partials[index_of(rank_)];
-    if (mine.elements > 0) check_memory(result, where);
+    if (mine.elements > 0) checks(where).memory(result);
     issue(
         lane, where, 2 * (index_of(size()) - 1),
         [&](std::size_t index) {
@@ -131,14 +127,18 @@ class communicator {
           return made;
         },
         [mine, result, type](detail::rendezvous& here, std::span<detail::transfer> transfers) {
-          here.run(transfers, [&] { detail::sum_pieces(transfers, mine.data, result, mine.elements, type); });
+          // The halves come in pairs: a send, then the receive of the next summand.
+          auto const source = [&](int i) { return transfers[2 * index_of(i) + 1].source; };
+          auto const count = static_cast<int>(transfers.size() / 2);
+          here.run(transfers,
+                   [&] { detail::sum_pieces(count, source, mine.data, result, mine.elements, type); });
         });
   }
 
   /// In place: `reduce_scatter`, then `all_gather`, each with a time limit of its own.
   void all_reduce(int lane, std::span<piece const> shards, element type, call_site where = {}) {
     begin(where, "all_reduce");
-    check_pieces(shards, where);
+    checks(where).pieces(shards);
     auto* const own = shards[index_of(rank_)].data;
     reduce_scatter(lane, shards, own, type, where);
     all_gather(lane, own, shards, type, where);
@@ -201,22 +201,11 @@ class communicator {
     world_->raise_aborted(rank_, where);
   }
 
+  [[nodiscard]] detail::operand_checks checks(call_site where) const { return {rank_, size(), where}; }
+
   void begin(call_site& where, char const* operation) {
     if (where.operation[0] == '\0') where.operation = operation;
     refuse_after_abort(where);
-  }
-
-  void check_memory(void const* data, call_site where) const {
-    if (data == nullptr) raise(usage_error{"a message that is not empty needs memory", rank_, where});
-  }
-
-  void check_pieces(std::span<piece const> pieces, call_site where) const {
-    if (pieces.size() != index_of(size()))
-      raise(usage_error{"a collective needs one piece a rank", rank_, where});
-    for (auto const& each : pieces) {
-      if (each.elements < 0) raise(usage_error{"a piece has a negative size", rank_, where});
-      if (each.elements > 0) check_memory(each.data, where);
-    }
   }
 
   std::uint64_t next_sequence(int lane) noexcept { return sequence_[index_of(lane)]++; }

@@ -1,17 +1,15 @@
 // SPDX-FileCopyrightText: The tpoverlap authors
 // SPDX-License-Identifier: Apache-2.0
 //! @file
-//! The arithmetic of a reduction: adds the ranks' contributions in ring order, straight from their memory.
+//! The arithmetic of a reduction: adds the ranks' contributions in ring order, from where they lie.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 
 #include <tpoverlap/core/element.hpp>
 #include <tpoverlap/host/detail/add_arrays.hpp>
-#include <tpoverlap/host/detail/rendezvous.hpp>
 
 namespace tpoverlap::inline v0::host::detail {
 
@@ -20,40 +18,38 @@ namespace tpoverlap::inline v0::host::detail {
          type == element::int64;
 }
 
-/// `result = ((peer[0] + peer[1]) + ...) + own`, where the peers are the held transfers in their order.
+/// `result = ((source(0) + source(1)) + ...) + own`, with `count` sources of `elements` elements each.
 /// `result` may be `own`: a block is summed on the stack before it is written.
-template <class T>
-void sum_pieces(std::span<transfer const> transfers, T const* own, T* result, std::int64_t elements) {
+template <class T, class Source>
+void sum_pieces(int count, Source source, T const* own, T* result, std::int64_t elements) {
   constexpr std::int64_t block = 1024;
   T sum[block];
   for (std::int64_t first = 0; first < elements; first += block) {
-    auto const count = elements - first < block ? elements - first : block;
-    auto const bytes = static_cast<std::size_t>(count) * sizeof(T);
-    bool empty = true;
-    for (auto const& each : transfers) {
-      if (!each.held) continue;
-      auto const* const from = static_cast<T const*>(each.source) + first;
-      if (empty) {
+    auto const length = elements - first < block ? elements - first : block;
+    auto const bytes = static_cast<std::size_t>(length) * sizeof(T);
+    for (int i = 0; i < count; ++i) {
+      auto const* const from = static_cast<T const*>(source(i)) + first;
+      if (i == 0) {
         std::memcpy(sum, from, bytes);
       } else {
-        accumulate_apart<T>(sum, from, count);
+        accumulate_apart<T>(sum, from, length);
       }
-      empty = false;
     }
-    if (empty) {
+    if (count == 0) {
       std::memcpy(sum, own + first, bytes);
     } else {
-      accumulate_apart<T>(sum, own + first, count);
+      accumulate_apart<T>(sum, own + first, length);
     }
     std::memcpy(result + first, sum, bytes);
   }
 }
 
-/// As above, for a type known at run time that `can_sum`.
-inline void sum_pieces(std::span<transfer const> transfers, void const* own, void* result,
-                       std::int64_t elements, element type) {
+/// As above, for a type known at run time that `can_sum`. `source(i)` returns `void const*`.
+template <class Source>
+void sum_pieces(int count, Source source, void const* own, void* result, std::int64_t elements,
+                element type) {
   auto const as = [&]<class T>(T const*) {
-    sum_pieces(transfers, static_cast<T const*>(own), static_cast<T*>(result), elements);
+    sum_pieces(count, source, static_cast<T const*>(own), static_cast<T*>(result), elements);
   };
   switch (type) {
     case element::float64: return as(static_cast<double const*>(nullptr));

@@ -1,0 +1,342 @@
+// SPDX-FileCopyrightText: The tpoverlap authors
+// SPDX-License-Identifier: Apache-2.0
+//! @file
+//! Moves the messages of one lane through MPI: in segments, few at a time, and asleep most of the time.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tpoverlap/core/error.hpp>
+#include <tpoverlap/core/message.hpp>
+#include <tpoverlap/core/text.hpp>
+#include <tpoverlap/mpi/communicator_options.hpp>
+#include <tpoverlap/mpi/detail/flow.hpp>
+#include <tpoverlap/mpi/detail/notice_board.hpp>
+#include <tpoverlap/mpi/detail/pace.hpp>
+#include <tpoverlap/mpi/error.hpp>
+
+namespace tpoverlap::inline v0::mpi::detail {
+
+/// One operation at a time, in the thread of the lane. The lane's MPI communicator belongs to it.
+///
+/// Segments are sent from a copy, so that the caller's memory is free when the operation ends, however it ends:
+/// MPI cannot take back what it has been given to send. Receives are cancelled where an operation fails.
+class lane_transport {
+ public:
+  lane_transport(MPI_Comm own, notice_board& board, communicator_options const& options, int rank, int ranks)
+      : comm_{own},
+        board_{board},
+        options_{options},
+        rank_{rank},
+        sends_{static_cast<std::size_t>(options.window)},
+        requests_(sends_ + receives_for(options, ranks), MPI_REQUEST_NULL),
+        slots_(requests_.size()),
+        indices_(requests_.size()),
+        statuses_(requests_.size()),
+        outgoing_{std::make_unique_for_overwrite<std::byte[]>(sends_ * options.segment_bytes)},
+        summands_{std::make_unique_for_overwrite<std::byte[]>(2 * count(ranks) * options.segment_bytes)},
+        arrived_(2 * count(ranks), 0) {}
+
+  lane_transport(lane_transport const&) = delete;
+  lane_transport& operator=(lane_transport const&) = delete;
+
+  ~lane_transport() {
+    if (!board_.aborted()) {
+      MPI_Comm_free(&comm_);
+      return;
+    }
+    // Where an aborted peer never takes it, MPI keeps what it was given to send, and so do we.
+    for (std::size_t s = 0; s < sends_; ++s) {
+      if (requests_[s] == MPI_REQUEST_NULL) continue;
+      (void)outgoing_.release();
+      (void)new std::vector<slot>(std::move(slots_));
+      return;
+    }
+  }
+
+  /// Completes all flows. Summed receives are of one size; as soon as a segment of it has come from everybody, calls
+  /// `sum(first_byte, bytes, source)`, where `source(i)` is the segment of summand i.
+  template <class Sum>
+  void run(std::span<flow> flows, call_site where, Sum sum) {
+    where_ = where;
+    pace pace{options_.polling};
+    if (board_.look()) board_.raise_aborted(where_);
+    begin_sum(flows);
+    for (;;) {
+      bool const posted = post(flows);
+      bool const completed = complete(flows, pace);
+      bool const summed = add(sum);
+      if (finished(flows)) return;
+      if (posted || completed || summed) continue;
+      if (board_.look()) {
+        release();
+        board_.raise_aborted(where_);
+      }
+      if (clock::now() - pace.last_moved() >= options_.time_limit) fail_late(flows);
+      std::this_thread::sleep_for(pace.next_sleep(left_of(flows)));
+    }
+  }
+
+ private:
+  enum tag : int { header_tag = 1, data_tag = 2 };
+
+  /// What a request is for.
+  struct slot {
+    std::size_t flow = 0;
+    std::size_t first = 0;
+    std::size_t bytes = 0;
+    bool is_header = false;
+    flow_header header;
+  };
+
+  static std::size_t count(int value) { return static_cast<std::size_t>(value); }
+  static std::size_t receives_for(communicator_options const& options, int ranks) {
+    int const summands = 2 * (ranks - 1);  // two segments from each peer
+    return count(options.window > summands ? options.window : summands);
+  }
+
+  bool post(std::span<flow> flows) {
+    bool any = false;
+    for (bool const sending : {true, false}) {
+      std::size_t const end = sending ? sends_ : requests_.size();
+      for (std::size_t s = sending ? 0 : sends_; s < end; ++s) {
+        if (requests_[s] != MPI_REQUEST_NULL) continue;
+        std::size_t const next = choose(flows, sending);
+        if (next == flows.size()) break;
+        start(s, flows, next);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /// Takes turns among the flows of one direction that may go on; flows.size() if there is none.
+  std::size_t choose(std::span<flow const> flows, bool sending) {
+    std::size_t& turn = sending ? send_turn_ : receive_turn_;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      std::size_t const candidate = (turn + i) % flows.size();
+      flow const& each = flows[candidate];
+      if (each.sends() != sending || each.all_posted()) continue;
+      if (each.after >= 0 && !flows[static_cast<std::size_t>(each.after)].all_posted()) continue;
+      if (each.summand >= 0 && each.posted >= summed_ + 2 * options_.segment_bytes) continue;
+      turn = candidate + 1;
+      return candidate;
+    }
+    return flows.size();
+  }
+
+  void start(std::size_t s, std::span<flow> flows, std::size_t index) {
+    flow& each = flows[index];
+    slot& to = slots_[s];
+    to.flow = index;
+    to.is_header = !each.header_posted;
+    std::byte* data = nullptr;
+    if (to.is_header) {
+      to.bytes = sizeof(flow_header);
+      to.header = {each.half.bytes, each.operation};
+      data = reinterpret_cast<std::byte*>(&to.header);
+    } else {
+      std::size_t const left = each.half.bytes - each.posted;
+      to.first = each.posted;
+      to.bytes = left < options_.segment_bytes ? left : options_.segment_bytes;
+      data = place(s, each, to);
+    }
+    int const peer = each.half.peer;
+    int const bytes = static_cast<int>(to.bytes);
+    int const kind = to.is_header ? header_tag : data_tag;
+    if (each.sends()) {
+      succeed(MPI_Isend(data, bytes, MPI_BYTE, peer, kind, comm_, &requests_[s]), "MPI_Isend", peer);
+    } else {
+      succeed(MPI_Irecv(data, bytes, MPI_BYTE, peer, kind, comm_, &requests_[s]), "MPI_Irecv", peer);
+    }
+    if (to.is_header) {
+      each.header_posted = true;
+    } else {
+      each.posted += to.bytes;
+    }
+  }
+
+  /// Memory for a segment of data; a segment to send is copied to it.
+  std::byte* place(std::size_t s, flow const& each, slot const& segment) {
+    if (each.summand >= 0) return summand_segment(each.summand, segment.first);
+    std::byte* const data = static_cast<std::byte*>(each.half.data) + segment.first;
+    if (!each.sends()) return data;
+    std::byte* const copy = outgoing_.get() + s * options_.segment_bytes;
+    std::memcpy(copy, data, segment.bytes);
+    return copy;
+  }
+
+  bool complete(std::span<flow> flows, pace& pace) {
+    int done = 0;
+    int const code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done,
+                                  indices_.data(), statuses_.data());
+    if (code != MPI_ERR_IN_STATUS) succeed(code, "MPI_Testsome");
+    if (done == MPI_UNDEFINED) done = 0;
+    // A header explains what is wrong with the data behind it, so headers go first.
+    for (bool const headers : {true, false}) {
+      for (int i = 0; i < done; ++i) {
+        slot const& from = slots_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+        if (from.is_header != headers) continue;
+        flow& each = flows[from.flow];
+        MPI_Status const& status = statuses_[static_cast<std::size_t>(i)];
+        if (code == MPI_ERR_IN_STATUS)
+          succeed(status.MPI_ERROR, each.sends() ? "MPI_Isend" : "MPI_Irecv", each.half.peer);
+        finish(from, each, status);
+        pace.moved(from.bytes);
+      }
+    }
+    return done > 0;
+  }
+
+  void finish(slot const& from, flow& each, MPI_Status const& status) {
+    if (!each.sends()) {
+      int bytes = 0;
+      succeed(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+      if (from.is_header) check_header(from.header, each);
+      if (bytes != static_cast<int>(from.bytes)) fail_mismatch(each, static_cast<std::size_t>(bytes));
+    }
+    if (from.is_header) {
+      each.header_done = true;
+      return;
+    }
+    each.done += from.bytes;
+    if (each.summand >= 0) arrived_[summand_slot(each.summand, from.first)] = 1;
+  }
+
+  // --- Sums ---
+
+  std::size_t summand_slot(int summand, std::size_t first) const {
+    return 2 * count(summand) + first / options_.segment_bytes % 2;
+  }
+  std::byte* summand_segment(int summand, std::size_t first) const {
+    return summands_.get() + summand_slot(summand, first) * options_.segment_bytes;
+  }
+
+  void begin_sum(std::span<flow const> flows) {
+    summed_ = 0;
+    to_sum_ = 0;
+    summand_count_ = 0;
+    for (flow const& each : flows) {
+      if (each.summand < 0) continue;
+      to_sum_ = each.half.bytes;
+      ++summand_count_;
+    }
+    std::fill(arrived_.begin(), arrived_.end(), char{0});
+  }
+
+  template <class Sum>
+  bool add(Sum& sum) {
+    if (summed_ == to_sum_) return false;
+    for (int i = 0; i < summand_count_; ++i)
+      if (arrived_[summand_slot(i, summed_)] == 0) return false;
+    std::size_t const left = to_sum_ - summed_;
+    std::size_t const bytes = left < options_.segment_bytes ? left : options_.segment_bytes;
+    sum(summed_, bytes, [this](int summand) -> void const* { return summand_segment(summand, summed_); });
+    for (int i = 0; i < summand_count_; ++i) arrived_[summand_slot(i, summed_)] = 0;
+    summed_ += bytes;
+    return true;
+  }
+
+  // --- Where an operation stands ---
+
+  bool finished(std::span<flow const> flows) const {
+    if (summed_ != to_sum_) return false;
+    for (flow const& each : flows)
+      if (!each.finished()) return false;
+    return true;
+  }
+
+  /// Of the receives, if there are any: sends are done when the system has them, which is earlier than the wire.
+  static std::size_t left_of(std::span<flow const> flows) {
+    std::size_t sends = 0;
+    std::size_t receives = 0;
+    for (flow const& each : flows) (each.sends() ? sends : receives) += each.left();
+    return receives > 0 ? receives : sends;
+  }
+
+  // --- Failures ---
+
+  void succeed(int code, char const* call, int peer = -1) {
+    if (code == MPI_SUCCESS) return;
+    auto const failure = as_error(code, call, rank_, where_, peer);
+    fail(failure);
+  }
+
+  void check_header(flow_header const& sent, flow const& each) {
+    if (sent.bytes != each.half.bytes) fail_mismatch(each, sent.bytes);
+    if (sent.operation == each.operation) return;
+    bounded_text<240> text;
+    text << "rank " << each.half.peer << " is at operation " << sent.operation << " of its schedule, rank "
+         << rank_ << " at operation " << each.operation
+         << "; make the same calls in the same order on every rank";
+    fail(communication_error{text.view(), rank_, where_, each.half.peer});
+  }
+
+  [[noreturn]] void fail_mismatch(flow const& each, std::size_t sent) {
+    bounded_text<240> text;
+    text << "rank " << each.half.peer << " sends " << sent << " bytes, but rank " << rank_ << " receives "
+         << each.half.bytes << " bytes; give both ranks the same shapes and the same policy";
+    fail(communication_error{text.view(), rank_, where_, each.half.peer});
+  }
+
+  [[noreturn]] void fail_late(std::span<flow const> flows) {
+    flow const* late = flows.data();
+    for (flow const& candidate : flows) {
+      if (candidate.finished()) continue;
+      late = &candidate;
+      if (!candidate.sends()) break;  // who sends nothing has not come; who takes nothing may only be slow
+    }
+    bounded_text<320> text;
+    text << "waited " << options_.time_limit.count() << " ms for rank " << late->half.peer
+         << (late->sends() ? " to receive " : " to send ") << late->half.bytes << " bytes (" << late->done
+         << " came); look for the rank that did not call, or raise communicator_options::time_limit";
+    fail(timeout_error{text.view(), rank_, where_, late->half.peer});
+  }
+
+  template <class Error>
+  [[noreturn]] void fail(Error const& failure) {
+    board_.abort(failure.what());
+    release();
+    raise(failure);
+  }
+
+  /// Lets go of the caller's memory: after MPI_Cancel, a receive ends without anybody's help.
+  void release() {
+    for (std::size_t s = sends_; s < requests_.size(); ++s) {
+      if (requests_[s] == MPI_REQUEST_NULL) continue;
+      MPI_Cancel(&requests_[s]);
+      MPI_Wait(&requests_[s], MPI_STATUS_IGNORE);
+    }
+  }
+
+  MPI_Comm comm_;
+  notice_board& board_;
+  communicator_options options_;
+  int rank_;
+  call_site where_;
+  std::size_t sends_;  // requests 0..sends_ - 1 send, the rest receive
+  std::vector<MPI_Request> requests_;
+  std::vector<slot> slots_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+  std::unique_ptr<std::byte[]> outgoing_;  // a segment for each send
+  std::unique_ptr<std::byte[]> summands_;  // two segments for each peer
+  std::vector<char> arrived_;              // which of these are complete
+  std::size_t summed_ = 0;
+  std::size_t to_sum_ = 0;
+  int summand_count_ = 0;
+  std::size_t send_turn_ = 0;
+  std::size_t receive_turn_ = 0;
+};
+
+}  // namespace tpoverlap::inline v0::mpi::detail
