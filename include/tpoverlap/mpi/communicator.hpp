@@ -31,8 +31,9 @@ namespace tpoverlap::inline v0::mpi {
 
 /// Two-sided messages and collectives between the processes of an MPI communicator, on the host backend.
 ///
-/// **Ordering** as `host::communicator`, results bit for bit the same: a reduction adds `((p[r+1] + p[r+2]) + ...) +
-/// p[r]`. Messages of any size. Use a communicator from one thread of its rank; MPI itself is called from its lanes.
+/// **Ordering** a send is complete for its lane when MPI has the data; all transfers of one exchange progress together.
+/// Results are those of `host::communicator`, bit for bit: a reduction adds `((p[r+1] + p[r+2]) + ...) + p[r]`.
+/// Messages of any size. Use a communicator from one thread of its rank; MPI itself is called from its lanes.
 /// **Errors** sizes or schedules that differ end in a `communication_error`, an operation in which nothing moves for
 /// `time_limit` in a `timeout_error`, what MPI reports in an `mpi_error`. Each aborts the communicator: every other
 /// rank's operations end with an `aborted_error`, and new ones are refused with it. By the time that `wait` or a

@@ -26,6 +26,7 @@ struct flow {
       -1;  // for a receive that is summed instead of stored: its place in the order of additions
   bool header_posted = false;
   bool header_done = false;
+  std::size_t under_way = 0;  // requests
   std::size_t posted = 0;
   std::size_t done = 0;
 

@@ -29,8 +29,8 @@ namespace tpoverlap::inline v0::mpi::detail {
 
 /// One operation at a time, in the thread of the lane. The lane's MPI communicator belongs to it.
 ///
-/// Segments are sent from a copy, so that the caller's memory is free when the operation ends, however it ends:
-/// MPI cannot take back what it has been given to send. Receives are cancelled where an operation fails.
+/// Segments are sent from and received into memory of the transport, so that the caller's is free when the operation
+/// ends, however it ends: MPI cannot always take back what it has been given.
 class lane_transport {
  public:
   lane_transport(MPI_Comm own, notice_board& board, communicator_options const& options, int rank, int ranks)
@@ -38,12 +38,12 @@ class lane_transport {
         board_{board},
         options_{options},
         rank_{rank},
-        sends_{static_cast<std::size_t>(options.window)},
-        requests_(sends_ + receives_for(options, ranks), MPI_REQUEST_NULL),
+        sends_{count((std::max)(options.window, ranks - 1))},
+        requests_(2 * sends_, MPI_REQUEST_NULL),
         slots_(requests_.size()),
         indices_(requests_.size()),
         statuses_(requests_.size()),
-        outgoing_{std::make_unique_for_overwrite<std::byte[]>(sends_ * options.segment_bytes)},
+        segments_{std::make_unique_for_overwrite<std::byte[]>(requests_.size() * options.segment_bytes)},
         summands_{std::make_unique_for_overwrite<std::byte[]>(2 * count(ranks) * options.segment_bytes)},
         arrived_(2 * count(ranks), 0) {}
 
@@ -55,10 +55,11 @@ class lane_transport {
       MPI_Comm_free(&comm_);
       return;
     }
-    // Where an aborted peer never takes it, MPI keeps what it was given to send, and so do we.
-    for (std::size_t s = 0; s < sends_; ++s) {
-      if (requests_[s] == MPI_REQUEST_NULL) continue;
-      (void)outgoing_.release();
+    for (MPI_Request const& each : requests_) {
+      if (each == MPI_REQUEST_NULL) continue;
+      // An aborted peer may never come for it: what MPI was given stays as long as the process.
+      (void)segments_.release();
+      (void)summands_.release();
       (void)new std::vector<slot>(std::move(slots_));
       return;
     }
@@ -72,6 +73,7 @@ class lane_transport {
     pace pace{options_.polling};
     if (board_.look()) board_.raise_aborted(where_);
     begin_sum(flows);
+    choose_what_counts(flows);
     for (;;) {
       bool const posted = post(flows);
       bool const completed = complete(flows, pace);
@@ -100,11 +102,6 @@ class lane_transport {
   };
 
   static std::size_t count(int value) { return static_cast<std::size_t>(value); }
-  static std::size_t receives_for(communicator_options const& options, int ranks) {
-    int const summands = 2 * (ranks - 1);  // two segments from each peer
-    return count(options.window > summands ? options.window : summands);
-  }
-
   bool post(std::span<flow> flows) {
     bool any = false;
     for (bool const sending : {true, false}) {
@@ -120,15 +117,24 @@ class lane_transport {
     return any;
   }
 
-  /// Takes turns among the flows of one direction that may go on; flows.size() if there is none.
+  bool may_go_on(std::span<flow const> flows, flow const& each) const {
+    if (each.all_posted()) return false;
+    if (each.after >= 0 && !flows[count(each.after)].all_posted()) return false;
+    return each.summand < 0 || each.posted < summed_ + 2 * options_.segment_bytes;
+  }
+
+  /// Takes turns among the flows of one direction that may go on; flows.size() if there is none. None takes more than
+  /// its share of the requests, so that a slow peer holds nobody up.
   std::size_t choose(std::span<flow const> flows, bool sending) {
+    std::size_t willing = 0;
+    for (flow const& each : flows) willing += each.sends() == sending && may_go_on(flows, each) ? 1 : 0;
+    if (willing == 0) return flows.size();
+    std::size_t const share = (std::max)(sends_ / willing, std::size_t{1});
     std::size_t& turn = sending ? send_turn_ : receive_turn_;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       std::size_t const candidate = (turn + i) % flows.size();
       flow const& each = flows[candidate];
-      if (each.sends() != sending || each.all_posted()) continue;
-      if (each.after >= 0 && !flows[static_cast<std::size_t>(each.after)].all_posted()) continue;
-      if (each.summand >= 0 && each.posted >= summed_ + 2 * options_.segment_bytes) continue;
+      if (each.sends() != sending || each.under_way >= share || !may_go_on(flows, each)) continue;
       turn = candidate + 1;
       return candidate;
     }
@@ -151,6 +157,7 @@ class lane_transport {
       to.bytes = left < options_.segment_bytes ? left : options_.segment_bytes;
       data = place(s, each, to);
     }
+    ++each.under_way;
     int const peer = each.half.peer;
     int const bytes = static_cast<int>(to.bytes);
     int const kind = to.is_header ? header_tag : data_tag;
@@ -166,15 +173,15 @@ class lane_transport {
     }
   }
 
-  /// Memory for a segment of data; a segment to send is copied to it.
+  /// Memory for a segment of data; one to send is copied to it.
   std::byte* place(std::size_t s, flow const& each, slot const& segment) {
     if (each.summand >= 0) return summand_segment(each.summand, segment.first);
-    std::byte* const data = static_cast<std::byte*>(each.half.data) + segment.first;
-    if (!each.sends()) return data;
-    std::byte* const copy = outgoing_.get() + s * options_.segment_bytes;
-    std::memcpy(copy, data, segment.bytes);
-    return copy;
+    if (each.sends())
+      std::memcpy(own_segment(s), static_cast<std::byte const*>(each.half.data) + segment.first,
+                  segment.bytes);
+    return own_segment(s);
   }
+  std::byte* own_segment(std::size_t s) const { return segments_.get() + s * options_.segment_bytes; }
 
   bool complete(std::span<flow> flows, pace& pace) {
     int done = 0;
@@ -185,20 +192,23 @@ class lane_transport {
     // A header explains what is wrong with the data behind it, so headers go first.
     for (bool const headers : {true, false}) {
       for (int i = 0; i < done; ++i) {
-        slot const& from = slots_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+        std::size_t const s = count(indices_[count(i)]);
+        slot const& from = slots_[s];
         if (from.is_header != headers) continue;
         flow& each = flows[from.flow];
-        MPI_Status const& status = statuses_[static_cast<std::size_t>(i)];
+        MPI_Status const& status = statuses_[count(i)];
         if (code == MPI_ERR_IN_STATUS)
           succeed(status.MPI_ERROR, each.sends() ? "MPI_Isend" : "MPI_Irecv", each.half.peer);
-        finish(from, each, status);
-        pace.moved(from.bytes);
+        finish(s, each, status);
+        pace.moved(from.is_header || each.sends() != count_sends_ ? 0 : from.bytes);
       }
     }
     return done > 0;
   }
 
-  void finish(slot const& from, flow& each, MPI_Status const& status) {
+  void finish(std::size_t s, flow& each, MPI_Status const& status) {
+    slot const& from = slots_[s];
+    --each.under_way;
     if (!each.sends()) {
       int bytes = 0;
       succeed(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
@@ -210,7 +220,11 @@ class lane_transport {
       return;
     }
     each.done += from.bytes;
-    if (each.summand >= 0) arrived_[summand_slot(each.summand, from.first)] = 1;
+    if (each.summand >= 0) {
+      arrived_[summand_slot(each.summand, from.first)] = 1;
+    } else if (!each.sends()) {
+      std::memcpy(static_cast<std::byte*>(each.half.data) + from.first, own_segment(s), from.bytes);
+    }
   }
 
   // --- Sums ---
@@ -256,12 +270,19 @@ class lane_transport {
     return true;
   }
 
-  /// Of the receives, if there are any: sends are done when the system has them, which is earlier than the wire.
-  static std::size_t left_of(std::span<flow const> flows) {
-    std::size_t sends = 0;
-    std::size_t receives = 0;
-    for (flow const& each : flows) (each.sends() ? sends : receives) += each.left();
-    return receives > 0 ? receives : sends;
+  /// What the pace is reckoned by: receives, if there are any. Sends are done when the system has them, which is
+  /// earlier than the wire.
+  void choose_what_counts(std::span<flow const> flows) {
+    count_sends_ = true;
+    for (flow const& each : flows)
+      if (!each.sends() && each.half.bytes > 0) count_sends_ = false;
+  }
+
+  std::size_t left_of(std::span<flow const> flows) const {
+    std::size_t left = 0;
+    for (flow const& each : flows)
+      if (each.sends() == count_sends_) left += each.left();
+    return left;
   }
 
   // --- Failures ---
@@ -310,12 +331,13 @@ class lane_transport {
     raise(failure);
   }
 
-  /// Lets go of the caller's memory: after MPI_Cancel, a receive ends without anybody's help.
+  /// What MPI does not give back at once is kept until the end of the process.
   void release() {
     for (std::size_t s = sends_; s < requests_.size(); ++s) {
       if (requests_[s] == MPI_REQUEST_NULL) continue;
       MPI_Cancel(&requests_[s]);
-      MPI_Wait(&requests_[s], MPI_STATUS_IGNORE);
+      int done = 0;
+      MPI_Test(&requests_[s], &done, MPI_STATUS_IGNORE);
     }
   }
 
@@ -329,12 +351,13 @@ class lane_transport {
   std::vector<slot> slots_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
-  std::unique_ptr<std::byte[]> outgoing_;  // a segment for each send
+  std::unique_ptr<std::byte[]> segments_;  // one for each request
   std::unique_ptr<std::byte[]> summands_;  // two segments for each peer
   std::vector<char> arrived_;              // which of these are complete
   std::size_t summed_ = 0;
   std::size_t to_sum_ = 0;
   int summand_count_ = 0;
+  bool count_sends_ = false;
   std::size_t send_turn_ = 0;
   std::size_t receive_turn_ = 0;
 };

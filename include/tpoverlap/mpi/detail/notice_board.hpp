@@ -32,8 +32,10 @@ class notice_board {
   /// Collective, unless the board was aborted.
   ~notice_board() {
     if (aborted()) return;
-    MPI_Cancel(&receive_);
-    MPI_Wait(&receive_, MPI_STATUS_IGNORE);
+    if (receive_ != MPI_REQUEST_NULL) {
+      MPI_Cancel(&receive_);
+      MPI_Wait(&receive_, MPI_STATUS_IGNORE);
+    }
     MPI_Comm_free(&comm_);
   }
 
@@ -44,9 +46,14 @@ class notice_board {
     if (aborted()) return true;
     std::lock_guard lock{mutex_};
     if (aborted()) return true;
+    if (receive_ == MPI_REQUEST_NULL) return false;
     int come = 0;
     MPI_Status status;
-    if (MPI_Test(&receive_, &come, &status) != MPI_SUCCESS || come == 0) return false;
+    // Fails where MPI has noticed that a rank died. Whoever waits for that rank can say more about it than is known
+    // here, and no notice can come any more.
+    bool const works = MPI_Test(&receive_, &come, &status) == MPI_SUCCESS;
+    if (!works) receive_ = MPI_REQUEST_NULL;
+    if (!works || come == 0) return false;
     int length = 0;
     MPI_Get_count(&status, MPI_CHAR, &length);
     keep(status.MPI_SOURCE, {incoming_, static_cast<std::size_t>(length < 0 ? 0 : length)});
