@@ -16,6 +16,8 @@ struct program_view {
   int lanes = 1;
   int events = 0;
 
+  int const* weights =
+      nullptr;  ///< relative sizes of a shard's chunks, one for each, as `cut_in_proportion` takes them
   buffer const* buffers = nullptr;
   operation const* operations = nullptr;
   tile_access const* accesses = nullptr;
@@ -34,6 +36,7 @@ struct program_view {
 
 /// Sizes of a program's lists.
 struct program_size {
+  int chunks = 1;
   int buffers = 0;
   int operations = 0;
   int accesses = 0;
@@ -47,6 +50,7 @@ struct static_program {
   int chunks = 1;
   int lanes = 1;
   int events = 0;
+  int weights[Size.chunks > 0 ? Size.chunks : 1]{};
   buffer buffers[Size.buffers > 0 ? Size.buffers : 1]{};
   operation operations[Size.operations > 0 ? Size.operations : 1]{};
   tile_access accesses[Size.accesses > 0 ? Size.accesses : 1]{};
@@ -56,6 +60,7 @@ struct static_program {
 
   constexpr explicit static_program(program_view const& source)
       : group{source.group}, chunks{source.chunks}, lanes{source.lanes}, events{source.events} {
+    for (int i = 0; i < Size.chunks; ++i) weights[i] = source.weights[i];
     for (int i = 0; i < Size.buffers; ++i) buffers[i] = source.buffers[i];
     for (int i = 0; i < Size.operations; ++i) operations[i] = source.operations[i];
     for (int i = 0; i < Size.accesses; ++i) accesses[i] = source.accesses[i];
@@ -63,7 +68,7 @@ struct static_program {
   }
 
   [[nodiscard]] constexpr program_view view() const {
-    return {group,    chunks, lanes,        events,          buffers,       operations,
+    return {group,    chunks, lanes,        events,          weights,       buffers,   operations,
             accesses, waits,  Size.buffers, Size.operations, Size.accesses, Size.waits};
   }
 };
