@@ -159,8 +159,8 @@ void check_together(CLI::App const& app, choices const& c) {
   }
   if (!c.ratio.cuts(c.chunks)) {
     throw CLI::ValidationError("--ratio",
-                               "leaves too little for the smallest chunk; lower --chunks, or choose smaller "
-                               "numbers nearer to 1:1");
+                               "its powers, the sizes of chunks, exceed 2147483647 together; lower "
+                               "--chunks, or choose smaller numbers");
   }
   if (c.rank >= c.ranks) {
     throw CLI::ValidationError("--rank", "ranks are 0 to " + std::to_string(c.ranks - 1) +

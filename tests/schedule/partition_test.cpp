@@ -166,6 +166,8 @@ TEST_CASE("a ratio cuts as many chunks as whole numbers can tell", "[partition]"
   CHECK_FALSE(chunk_ratio{2, 1}.cuts(32));
   CHECK(chunk_ratio{1, 2}.cuts(31));
   CHECK_FALSE(chunk_ratio{1, 2}.cuts(32));
+  CHECK(chunk_ratio{4, 3}.cuts(15));
+  CHECK_FALSE(chunk_ratio{4, 3}.cuts(16));
   CHECK(chunk_ratio{largest_sum - 1, 1}.cuts(2));
   CHECK_FALSE(chunk_ratio{largest_sum, 1}.cuts(2));
   CHECK_FALSE(chunk_ratio{largest_sum, largest_sum - 1}.cuts(100000));

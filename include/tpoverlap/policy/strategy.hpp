@@ -14,15 +14,15 @@ namespace tpoverlap::inline v0 {
 enum class direction : std::uint8_t { forward, backward, both };
 
 /// The sizes of a shard's chunks: each is to the one behind it as `earlier` to `later`. 1:1 is the even cut; 2:1 makes
-/// four chunks of 8, 4, 2 and 1 fifteenths of the rows. Both numbers are 1 or more, and the smallest chunk is at least
-/// 1 / (2^31 - 1) of the shard. A single chunk has no ratio.
+/// four chunks of 8, 4, 2 and 1 fifteenths of the rows. Both numbers are 1 or more; in lowest terms, their powers are
+/// the sizes, and those are 2^31 - 1 together at most: 31 chunks at 2:1, 15 at 4:3. A single chunk has no ratio.
 ///
 /// What for: where the wire is slower than the GEMM, a gather has nothing to hide the GEMM on its last chunk behind, and
 /// a reduction sends nothing before the GEMM on its first. So that chunk should be small, but not so much smaller than
 /// its neighbour that the neighbour's GEMM is late instead. Let the wire take w and the GEMM g for a shard (in a
 /// pipelined reduction, for one of every rank's). Then w:g is best for a gather, whose GEMM on a chunk ends just as the
 /// next chunk arrives, and g:w for a reduction, whose GEMM on a chunk ends just as the chunk before has left. With
-/// r = w/g, 1 / (1 + r + ... + r^(C-1)) of a shard's GEMM stays exposed, where C even chunks expose 1 / C. When all P
+/// r = w/g, 1 / (1 + r + ... + r^(C-1)) of that GEMM stays exposed, where C even chunks expose 1 / C. When all P
 /// GEMMs take as long as all P - 1 messages, r is P / (P - 1): 2:1 for two ranks, 4:3 for four. Where the GEMM is
 /// slower than the wire, leave the cut even, but for a pipelined reduction, where g:w is right, too: its last message
 /// is what is exposed then. A fused ring's last GEMM waits for the last message, so that a large last chunk costs it
@@ -79,10 +79,10 @@ struct blocking {
 };
 
 /// Point-to-point ring: each step passes one shard (or one bucket) to the neighbour while a GEMM works on another.
-/// A shard is cut into `chunks` row ranges, sized as `ratio` says. `depth` is the number of landing slots, 0 for one slot a shard; with
-/// more than two ranks a ring needs at least two, since a slot is being sent while the next one fills, and a gather both
-/// ways round four, since two shards land at each step. `direction::both` halves what each link carries: a gather sends
-/// half of the shards each way, a reduction half of the chunks.
+/// A shard is cut into `chunks` row ranges, sized as `ratio` says. `depth` is the number of landing slots, 0 for one slot
+/// a shard; with more than two ranks a ring needs at least two, since a slot is being sent while the next one fills, and
+/// a gather both ways round four, since two shards land at each step. `direction::both` halves what each link carries: a
+/// gather sends half of the shards each way, a reduction half of the chunks.
 struct ring {
   int chunks = 1;
   direction way = direction::forward;

@@ -48,8 +48,8 @@ struct sized {
                 "tpoverlap[E038]: neighbouring chunks are sized in a ratio of positive numbers; set both "
                 "`earlier` and `later` of `ratio` to 1 or more, or leave it out for an even cut");
   static_assert(!positive || ratio_of(Strategy).cuts(chunks_of(Strategy)),
-                "tpoverlap[E039]: this `ratio` over this many `chunks` leaves less than 1 / (2^31 - 1) of a "
-                "shard for the smallest; take fewer chunks, or a ratio of smaller numbers nearer to 1:1");
+                "tpoverlap[E039]: the sizes of this many `chunks` are powers of `ratio` that exceed 2^31 - 1 "
+                "together; take fewer chunks, or a ratio of smaller numbers");
   static constexpr bool rightly = true;
 };
 

@@ -16,8 +16,7 @@ struct program_view {
   int lanes = 1;
   int events = 0;
 
-  int const* weights =
-      nullptr;  ///< relative sizes of a shard's chunks, one for each, as `cut_in_proportion` takes them
+  int const* weights = nullptr;  ///< of each chunk of a shard, for `cut_in_proportion`
   buffer const* buffers = nullptr;
   operation const* operations = nullptr;
   tile_access const* accesses = nullptr;
