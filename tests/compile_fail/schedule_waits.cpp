@@ -22,6 +22,7 @@ constexpr violation verdict_on(mistake made) {
   tile_access const accesses[] = {{own, access_mode::read, 1}, {other, access_mode::write, 1},
                                   {own, access_mode::read},    {{2, 0, 1, 0, 0, 1}, access_mode::write},
                                   {other, access_mode::read},  {{2, 1, 1, 1, 0, 1}, access_mode::write}};
+  int const weights[] = {1};
   // exchange: fork; other GEMM: exchange; join: exchange, other GEMM.
   int waits[] = {0, 1, 1, 3};
   operation operations[] = {{operation_kind::fork, 0, 0, 0, 0, 0, 0},
@@ -37,7 +38,7 @@ constexpr violation verdict_on(mistake made) {
     case mistake::join: operations[4].waits = 1; break;
     case mistake::reuse: operations[1].waits = 0; break;
   }
-  return verify({rank_group{2}, 1, 3, 3, buffers, operations, accesses, waits, 3, 5, 6, 4});
+  return verify({rank_group{2}, 1, 3, 3, weights, buffers, operations, accesses, waits, 3, 5, 6, 4});
 }
 
 static_assert(proof<verdict_on(mistake::none)>::holds);
