@@ -232,7 +232,7 @@ TEST_CASE("a consumer sees every row once, with its place", "[own_parts][tiles]"
       auto const& tile = seen[i];
       require(tile.first == (i == 0), "only the first tile is told to start an accumulation");
       require(tile.shard >= 0 &&
-                  tile.rows == chunk_of(shards[static_cast<std::size_t>(tile.shard)], tile.chunk, 2),
+                  tile.rows == chunk_of(shards[static_cast<std::size_t>(tile.shard)], tile.chunk, {1, 1}),
               "a tile tells where it lies");
       require(tile.data.rows == tile.rows.count && tile.data.columns == 3, "a tile has its shape");
       for (std::int64_t row = tile.rows.first; row < tile.rows.end(); ++row)
