@@ -52,12 +52,15 @@ constexpr void emit(gather_builder& b, ring const& options) {
   for (int step = 0; step <= steps; ++step) {
     for (int c = 0; c < chunks; ++c) {
       if (step < steps) {
+        // A chunk of the farthest shard that comes one way has its partner among those that come the other.
+        int const partner = both && 2 * (step + 1) == ranks ? c + (chunks + 1) / 2 : c;
         message_group hop;
         if (comes_forward(step + 1, c)) {
           hop.send(tile(step, forward, c), forward).receive(tile(step + 1, forward, c), backward);
         }
-        if (comes_backward(step + 1, c)) {
-          hop.send(tile(step, backward, c), backward).receive(tile(step + 1, backward, c), forward);
+        if (partner < chunks && comes_backward(step + 1, partner)) {
+          hop.send(tile(step, backward, partner), backward)
+              .receive(tile(step + 1, backward, partner), forward);
         }
         b.exchange(hop);
       }
