@@ -18,7 +18,8 @@ function(tpoverlap_step what)
   endif()
 endfunction()
 
-# Sets `result` to those of `wanted` (any of compiler ninja blas catch2 cli11 json) that cannot be used on this machine.
+# Sets `result` to those of `wanted` (any of compiler ninja blas catch2 cli11 json openmpi mpich iproute2) that cannot
+# be used on this machine.
 function(tpoverlap_missing result)
   set(missing "")
 
@@ -72,12 +73,18 @@ function(tpoverlap_setup)
   set(package_catch2 catch2)
   set(package_cli11 libcli11-dev)
   set(package_json nlohmann-json3-dev)
+  set(package_openmpi openmpi-bin libopenmpi-dev)
+  set(package_mpich mpich libmpich-dev)
+  set(package_iproute2 iproute2)
   set(name_compiler "a C++20 compiler (g++ 12, clang 14 or newer)")
   set(name_ninja "Ninja")
   set(name_blas "a BLAS with cblas.h (OpenBLAS)")
   set(name_catch2 "Catch2 (2.13 or 3)")
   set(name_cli11 "CLI11")
   set(name_json "nlohmann-json")
+  set(name_openmpi "Open MPI")
+  set(name_mpich "MPICH")
+  set(name_iproute2 "iproute2 (ip and tc)")
 
   list(JOIN ARGN ", " wanted)
   message(STATUS "Looking for: ${wanted}")
