@@ -25,10 +25,10 @@ rig_fail() {
   exit "$code"
 }
 
-# rig_value <option> <argument count> <value>: the value of an option that needs one.
+# rig_value "$@": sets `value` to that of the option in front. Not by its output: an error in a subshell would be lost.
 rig_value() {
-  [ "$2" -ge 2 ] || rig_fail $rig_usage "$1 needs a value"
-  printf '%s' "$3"
+  [ $# -ge 2 ] || rig_fail $rig_usage "$1 needs a value"
+  value=$2
 }
 
 # rig_number <option> <value> <least> <most>: refuses what is not a whole number in that range.

@@ -3,8 +3,9 @@
 
 // The program that the rig's tests run on its hosts.
 //   rig_probe hosts NAME PER_HOST          every rank is on the host it should be on
-//   rig_probe rate MBIT BURST BYTES        a one-way transfer is not faster than the link
-//   rig_probe incast MBIT BURST BYTES      nor are all ranks sending to rank 0 at once
+//   rig_probe rate PATTERN MBIT BURST BYTES
+//                                          a transfer of BYTES is not faster than the link: one_way (rank 0 to the
+//                                          last), incast (all others to rank 0), outcast (rank 0 to all others)
 //   rig_probe exit STATUS                  the last rank returns STATUS
 //   rig_probe count FILE                   rounds of ping-pong are counted in FILE until the program is ended
 
@@ -57,46 +58,44 @@ int check_hosts(std::string const& name, int per_host) {
   return status;
 }
 
-// Bytes pass the bucket at `mbit` and, once, `burst` bytes of it at no cost. Headers only make the payload slower. So
-// this bound can be exceeded only by a link that is not limited. Rank 0 measures, from before the first byte is sent
-// to after the last has arrived, so that no two clocks are compared.
-int check_rate(double mbit, double burst, int bytes, bool incast) {
-  std::vector<char> data(static_cast<std::size_t>(bytes), 1);
-  int const senders = incast ? size() - 1 : 1;
-  if (!incast && size() < 2) {
-    return 1;
-  }
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    char token = 0;
-    auto const begin = std::chrono::steady_clock::now();
-    if (incast && rank() == 0) {
-      for (int r = 1; r < size(); ++r) {
-        MPI_Send(&token, 1, MPI_CHAR, r, 0, MPI_COMM_WORLD);
-      }
-      std::vector<MPI_Request> requests(static_cast<std::size_t>(senders));
-      std::vector<char> landing(static_cast<std::size_t>(bytes) * requests.size());
-      for (int r = 1; r < size(); ++r) {
-        auto const slot = static_cast<std::size_t>(r - 1);
-        MPI_Irecv(landing.data() + slot * data.size(), bytes, MPI_CHAR, r, 0, MPI_COMM_WORLD,
-                  &requests[slot]);
-      }
-      MPI_Waitall(senders, requests.data(), MPI_STATUSES_IGNORE);
-    } else if (incast) {
-      MPI_Recv(&token, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(data.data(), bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
-    } else if (rank() == 0) {
-      MPI_Send(data.data(), bytes, MPI_CHAR, size() - 1, 0, MPI_COMM_WORLD);
-      MPI_Recv(&token, 1, MPI_CHAR, size() - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (rank() == size() - 1) {
-      MPI_Recv(data.data(), bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(&token, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+// Bytes pass a bucket at `mbit` and, once, `burst` bytes of it at no cost. Headers only make the payload slower, so
+// that this bound can be exceeded only by a link that is not limited. Rank 0 measures: nobody leaves the first barrier
+// before rank 0 has looked at its clock, nor rank 0 the second one before all have arrived.
+int check_rate(std::string const& pattern, double mbit, double burst, int bytes) {
+  std::vector<int> senders{0};
+  std::vector<int> receivers{size() - 1};
+  if (pattern != "one_way") {
+    auto& others = pattern == "incast" ? senders : receivers;
+    auto& alone = pattern == "incast" ? receivers : senders;
+    others.clear();
+    for (int r = 1; r < size(); ++r) {
+      others.push_back(r);
     }
+    alone.assign(1, 0);
+  }
+  auto const length = static_cast<std::size_t>(bytes);
+  std::vector<char> data(length * senders.size() * receivers.size(), 1);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    auto const begin = std::chrono::steady_clock::now();
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::vector<MPI_Request> requests;
+    for (int sender : senders) {
+      for (int receiver : receivers) {
+        char* const piece = data.data() + length * requests.size();
+        if (rank() == sender) {
+          MPI_Isend(piece, bytes, MPI_CHAR, receiver, 0, MPI_COMM_WORLD, &requests.emplace_back());
+        } else if (rank() == receiver) {
+          MPI_Irecv(piece, bytes, MPI_CHAR, sender, 0, MPI_COMM_WORLD, &requests.emplace_back());
+        }
+      }
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
     double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (rank() != 0) {
       continue;
     }
-    double const payload = static_cast<double>(bytes) * senders;
+    auto const payload = static_cast<double>(data.size());
     std::printf("%.0f bytes in %.4f s: %.1f Mbit/s of %.0f\n", payload, seconds, payload * 8e-6 / seconds,
                 mbit);
     if (payload > burst + mbit * 125000 * seconds) {
@@ -132,8 +131,8 @@ int run(std::vector<std::string> const& words) {
   if (words.size() == 3 && words[0] == "hosts") {
     return check_hosts(words[1], std::stoi(words[2]));
   }
-  if (words.size() == 4 && (words[0] == "rate" || words[0] == "incast")) {
-    return check_rate(std::stod(words[1]), std::stod(words[2]), std::stoi(words[3]), words[0] == "incast");
+  if (words.size() == 5 && words[0] == "rate") {
+    return check_rate(words[1], std::stod(words[2]), std::stod(words[3]), std::stoi(words[4]));
   }
   if (words.size() == 2 && words[0] == "exit") {
     return rank() == size() - 1 ? std::stoi(words[1]) : 0;

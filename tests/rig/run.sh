@@ -11,9 +11,9 @@
 name=${TPOVERLAP_RIG:-$rig_default_name} mpi=openmpi per_host=1
 while [ $# -gt 0 ]; do
   case $1 in
-    --name) name=$(rig_value "$1" $# "${2-}") && shift 2 ;;
-    --mpi) mpi=$(rig_value "$1" $# "${2-}") && shift 2 ;;
-    --per-host) per_host=$(rig_value "$1" $# "${2-}") && shift 2 ;;
+    --name) rig_value "$@" && name=$value && shift 2 ;;
+    --mpi) rig_value "$@" && mpi=$value && shift 2 ;;
+    --per-host) rig_value "$@" && per_host=$value && shift 2 ;;
     --) shift && break ;;
     *) rig_fail $rig_usage "run.sh does not know '$1'; it takes --name, --mpi and --per-host, then -- and the program" ;;
   esac

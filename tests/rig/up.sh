@@ -11,10 +11,10 @@
 name=$rig_default_name hosts=2 mbit=250 mtu=1500
 while [ $# -gt 0 ]; do
   case $1 in
-    --name) name=$(rig_value "$1" $# "${2-}") && shift 2 ;;
-    --hosts) hosts=$(rig_value "$1" $# "${2-}") && shift 2 ;;
-    --mbit) mbit=$(rig_value "$1" $# "${2-}") && shift 2 ;;
-    --mtu) mtu=$(rig_value "$1" $# "${2-}") && shift 2 ;;
+    --name) rig_value "$@" && name=$value && shift 2 ;;
+    --hosts) rig_value "$@" && hosts=$value && shift 2 ;;
+    --mbit) rig_value "$@" && mbit=$value && shift 2 ;;
+    --mtu) rig_value "$@" && mtu=$value && shift 2 ;;
     *) rig_fail $rig_usage "up.sh does not know '$1'; it takes --name, --hosts, --mbit and --mtu" ;;
   esac
 done
