@@ -12,7 +12,8 @@ cd "$rig_folder"
 case=$1 mpi=${2-} probe=${3-}
 name=check$$
 work=$(mktemp -d)
-trap './down.sh --name $name 2>/dev/null; ./down.sh --name ${name}b 2>/dev/null; rm -rf "$work"' EXIT
+# Without job control's reports of what is killed here.
+trap 'disown -a; ./down.sh --name $name 2>/dev/null; ./down.sh --name ${name}b 2>/dev/null; rm -rf "$work"' EXIT
 
 failed() {
   printf 'check.sh %s: %s\n' "$case" "$*" >&2
@@ -71,13 +72,12 @@ case $case in
     ./run.sh --name $name --mpi "$mpi" -- "$probe" count "$work/count" &
     until_true more_rounds_than 10
     expect 0 "" ./cut.sh --name $name --host 1
-    # What was on its way has arrived after this; from then on nothing may.
-    sleep 0.5
+    # One message at most was past the switch when it was cut, so one round more may end.
     before=$(rounds)
     sleep 1
-    [ "$(rounds)" -eq "$before" ] || failed "messages arrive over a cut link: $before, then $(rounds)"
+    [ "$(rounds)" -le $((before + 1)) ] || failed "messages arrive over a cut link: $before, then $(rounds)"
     expect 0 "" ./cut.sh --name $name --host 1 --heal
-    until_true more_rounds_than "$before"
+    until_true more_rounds_than $((before + 1))
     expect $rig_usage "--host takes 0 to 1, not 2" ./cut.sh --name $name --host 2
     ;;
 
@@ -160,6 +160,7 @@ case $case in
     done
     stub ip 'echo "RTNETLINK answers: Operation not permitted" >&2; exit 2'
     stub tc 'exit 2'
+    stub bridge 'exit 2'
     rm "$work/bin/id"
     stub id 'echo 1000'
     expect $rig_cannot "need root" env PATH="$work/bin" bash ./up.sh --name $name

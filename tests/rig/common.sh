@@ -46,7 +46,7 @@ rig_check_name() {
 # Stops with code 77 and one line where the tools, the rights or the kernel's parts are missing.
 rig_require() {
   local tool
-  for tool in ip tc; do
+  for tool in ip tc bridge; do
     command -v "$tool" >/dev/null || rig_fail $rig_cannot "no rig on this machine: '$tool' is not on PATH (install iproute2)"
   done
   for tool in unshare mount; do

@@ -26,5 +26,6 @@ rig_require
 rig_read "$name"
 rig_number --host "$host" 0 $((rig_hosts - 1))
 for network in "${networks[@]}"; do
-  ip -n "$name-switch" link set "$network$host" type bridge_slave state $state
+  # Not `ip link set ... type bridge_slave state`, which was seen to succeed and change nothing (Linux 6.18).
+  bridge -n "$name-switch" link set dev "$network$host" state $state
 done
