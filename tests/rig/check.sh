@@ -81,6 +81,13 @@ case $case in
       expect 0 "Mbit/s of 250" ./run.sh --name $name --mpi "$mpi" -- "$probe" rate $pattern 250 "$rig_burst" 4000000
     done
     ;;
+  frames)
+    # The smallest and the largest, and a rate at which a large frame is long on the wire.
+    for mtu in 576 65535; do
+      expect 0 "Mbit/s of 20" ./with.sh --name $name --mbit 20 --mtu $mtu --mpi "$mpi" -- \
+        "$probe" rate one_way 20 131198 300000
+    done
+    ;;
   cut)
     expect 0 "" ./up.sh --name $name --hosts 2
     ./run.sh --name $name --mpi "$mpi" -- "$probe" count "$work/count" &
@@ -92,6 +99,12 @@ case $case in
     [ "$(rounds)" -le $((before + 1)) ] || failed "messages arrive over a cut link: $before, then $(rounds)"
     expect 0 "" ./cut.sh --name $name --host 1 --heal
     until_rounds $((before + 1))
+    # The launcher's network: silent when cut, and otherwise there is nobody at this port who could answer.
+    expect 0 "" ./cut.sh --name $name --host 1 --control
+    knock='echo >/dev/tcp/10.202.0.2/9'
+    expect 124 "" ip netns exec $name-0 timeout 1 bash -c "$knock"
+    expect 0 "" ./cut.sh --name $name --host 1 --control --heal
+    expect 1 "refused" ip netns exec $name-0 timeout 30 bash -c "$knock"
     expect $rig_usage "--host takes 0 to 1, not 2" ./cut.sh --name $name --host 2
     ;;
 

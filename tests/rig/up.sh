@@ -28,16 +28,19 @@ rig_require
 
 # The token bucket. TCP hands the link packets of up to gso_max_size bytes and the link cuts them into frames, which
 # saves most of the processor time a packet costs; the bucket passes such a packet in one piece only if it is not larger
-# than the bucket. So
+# than the bucket, and drops a single frame that is. So
 #   gso    16 KiB, a quarter of the kernel's own: the wire is taken in turns of 0.5 ms at 250 Mbit/s, not of 2 ms.
 #   burst  the time that a timer may come late, 1 ms, during which tokens are collected: a smaller bucket overflows,
 #          and the tokens it loses are line rate lost. At least two such packets with all their frames' headers.
 #          A larger one would let more of each message through at no cost after a pause.
-#   limit  what may queue before packets are dropped: 10 ms, and at least 256 KiB. TCP itself keeps about 1 ms of
-#          each connection there, so one flow never fills it; many do, and what comes last has to wait for 10 ms.
+#   limit  what may queue before packets are dropped: 10 ms, and at least 256 KiB. TCP itself keeps two or three packets
+#          of each connection there (1 to 2 ms at 250 Mbit/s), so one flow never fills it; many do, and what comes last
+#          then waits for 10 ms.
 gso=16384
+packet=$((gso + gso / 8))
+[ $packet -ge $((mtu + 64)) ] || packet=$((mtu + 64))
 burst=$((mbit * 125))
-[ $burst -ge $((2 * (gso + gso / 8))) ] || burst=$((2 * (gso + gso / 8)))
+[ $burst -ge $((2 * packet)) ] || burst=$((2 * packet))
 limit=$((mbit * 1250 + burst))
 [ $limit -ge 262144 ] || limit=262144
 

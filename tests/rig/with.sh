@@ -4,7 +4,8 @@
 
 # with.sh [--name NAME] [--hosts N] [--mbit R] [--mtu BYTES] [--mpi openmpi|mpich] [--per-host K] -- PROGRAM ARGUMENT...
 # Makes a rig, runs an MPI program on it as run.sh does, and takes the rig down however that ends: by a signal, too, and
-# by kill -9. The program's processes are then ended without being asked. Exits with the program's status, or 128 + the signal's number.
+# by kill -9. The program's processes are then ended without being asked. Exits with the program's status, or with
+# 128 + the signal's number.
 # The rig has a name of its own unless one is given, so that any number can run side by side; the program finds it in
 # TPOVERLAP_RIG, and so do cut.sh and run.sh where the program calls them.
 
