@@ -7,7 +7,7 @@ Finds Open MPI and MPICH side by side, so that the tests can run under both. CMa
 Result, for each <key> of openmpi and mpich:
   mpi_<key>_FOUND      a program that uses it compiles and links, and its launcher runs
   mpi_<key>_LAUNCHER   its mpirun
-  mpi_<key>::mpi       the C interface, as a target
+  mpi_<key>::mpi       the C interface, as a target; for mpich with the repair in tests/support/mpich_finalize.cpp
 test_mpi_FOUND is true if there is at least one; test_mpi_KEYS lists those found.
 
 Where to look can be given: mpi_<key>_WRAPPER is the C compiler wrapper; the launcher is looked for beside it.
@@ -105,6 +105,9 @@ function(test_mpi_find key)
     target_include_directories(mpi_${key}::mpi INTERFACE ${includes})
     target_link_libraries(mpi_${key}::mpi INTERFACE ${libraries})
     target_compile_definitions(mpi_${key}::mpi INTERFACE ${test_mpi_definitions})
+    if(key STREQUAL "mpich")
+      target_sources(mpi_mpich::mpi INTERFACE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tests/support/mpich_finalize.cpp")
+    endif()
   endif()
   set(mpi_${key}_FOUND TRUE PARENT_SCOPE)
 endfunction()
