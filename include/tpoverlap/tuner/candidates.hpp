@@ -98,7 +98,8 @@ struct candidate_checks {
       sizeof...(Policies) > 0,
       "tpoverlap[E061]: a tuner chooses among policies besides blocking, which is added by itself; name "
       "at least one, as in candidates<producer_before_consumer<ring{}>>");
-  static constexpr bool met = sizeof...(Policies) > 0;
+  static constexpr bool usable = sizeof...(Policies) > 0;
+  static constexpr bool met = true;
 };
 
 template <class First, class... Rest>
@@ -123,7 +124,8 @@ struct candidate_checks<First, Rest...> {
   static_assert(one_result,
                 "tpoverlap[E064]: candidates give the same result in the same places; let them have the same "
                 "gather options, or the same `result` and `reduce_in` of a reduction");
-  static constexpr bool met = policies && one_edge && one_result;
+  static constexpr bool usable = policies && one_edge && one_result;
+  static constexpr bool met = true;
 };
 
 }  // namespace detail
@@ -142,7 +144,7 @@ class candidates {
   using list =
       typename detail::without_baseline<detail::policy_list<typename traits::baseline>, Policies...>::type;
   static_assert(
-      !detail::candidate_checks<Policies...>::met || list::size > 1,
+      !detail::candidate_checks<Policies...>::usable || list::size > 1,
       "tpoverlap[E061]: a tuner chooses among policies besides blocking, which is added by itself; name "
       "at least one, as in candidates<producer_before_consumer<ring{}>>");
 
@@ -204,7 +206,7 @@ class candidates {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
   static constexpr bool names_differ() {
-    if constexpr (detail::candidate_checks<Policies...>::met) {
+    if constexpr (detail::candidate_checks<Policies...>::usable) {
       for (int i = 0; i < count; ++i) {
         if (name(i).view().size >= longest_policy_name || find(name(i).view()) != i) return false;
       }

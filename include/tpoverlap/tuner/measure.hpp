@@ -73,12 +73,11 @@ class measurement {
     if (count == refusals.size()) std::rethrow_exception(refused);
     try {
       if (refused) std::rethrow_exception(refused);
+      comm_.wait(in_);  // where a rank has refused, this ends with that rank's abort
       if (count > 0) {
-        wait_quietly();
         raise(communication_error{"another rank has refused the operands of the measurement; see its error",
                                   comm_.rank()});
       }
-      comm_.wait(in_);
     } catch (...) {
       give_up();
       throw;

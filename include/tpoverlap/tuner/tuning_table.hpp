@@ -41,7 +41,8 @@ class tuning_table {
   static constexpr std::string_view first_line = "tpoverlap tuning file, format ";
   static constexpr int format = 1;
 
-  [[nodiscard]] std::vector<tuning_entry> const& entries() const { return entries_; }
+  [[nodiscard]] std::vector<tuning_entry> const& entries() const& { return entries_; }
+  [[nodiscard]] std::vector<tuning_entry> entries() && { return std::move(entries_); }
 
   [[nodiscard]] tuning_entry const* find(std::string_view key) const {
     for (auto const& each : entries_) {
