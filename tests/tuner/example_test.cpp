@@ -49,7 +49,7 @@ constexpr machine_model laptop{.flops_per_second = 5e10,
 constexpr recommendation start =
     recommend(gather_problem{.ranks = 2, .shape = {.rows = 4096, .inner = 1024, .columns = 4096}}, laptop);
 static_assert(start.strategy == strategy_kind::ring && start.speedup() > 1.02);
-constexpr tuning how{.start = nearest_candidate<choices>(start)};  // in use until measured
+tuning const how{.start = nearest_candidate<choices>(start)};  // in use until measured
 // [recommend end]
 
 }  // namespace

@@ -24,6 +24,18 @@ using namespace tpoverlap;
 using namespace tpoverlap_test;
 using namespace std::chrono_literals;
 
+// A strategy before and after its author has changed it.
+namespace before {
+struct spiral {};
+constexpr void emit(gather_builder& b, spiral const&) { emit(b, ring{}); }
+constexpr void describe(policy_text& text, spiral const&) { text.begin("spiral"); }
+}  // namespace before
+namespace after {
+struct spiral {};
+constexpr void emit(gather_builder& b, spiral const&) { emit(b, blocking{}); }
+constexpr void describe(policy_text& text, spiral const&) { text.begin("spiral"); }
+}  // namespace after
+
 namespace {
 
 using ring1 = producer_before_consumer<ring{.chunks = 1}>;
@@ -200,9 +212,9 @@ TEST_CASE("what a choice depends on has a line of its own", "[tuned]") {
 
   // Another list: its choice is none of this program's, or was made among others.
   host::run_ranks<2>([&](host::communicator& comm) {
-    using fewer = tuned_overlap<candidates<ring2>, world<2>, host::communicator, slow_gemm>;
-    nan_bytes const workspace{fewer::workspace_bytes(shape)};
-    fewer up{comm, {}, shape, workspace.span(), how};
+    using reordered = tuned_overlap<candidates<ring2, ring1>, world<2>, host::communicator, slow_gemm>;
+    nan_bytes const workspace{reordered::workspace_bytes(shape)};
+    reordered up{comm, {}, shape, workspace.span(), how};
     require(!up.tuned(), "known to another list");
     gather_operands on{comm.rank()};
     host::stream stream;
@@ -238,6 +250,30 @@ TEST_CASE("a kept name that the list does not have is no choice", "[tuned]") {
   tuning_file{folder.file()}.keep(entry);
   CHECK(measure());
   CHECK(!measure());
+}
+
+TEST_CASE("a schedule that has changed is measured anew", "[tuned]") {
+  scratch_folder const folder;
+  auto how = quick(folder.file());
+  how.rounds = 1;
+  auto const known = [&]<class Strategy>(Strategy) {
+    using list = candidates<producer_before_consumer<Strategy{}>>;
+    bool found = false;
+    host::run_ranks<2>([&](host::communicator& comm) {
+      using spiral_object = tuned_overlap<list, world<2>, host::communicator, slow_gemm>;
+      nan_bytes const workspace{spiral_object::workspace_bytes(shape)};
+      spiral_object up{comm, {}, shape, workspace.span(), how};
+      if (comm.rank() == 0) found = up.tuned();
+      gather_operands on{comm.rank()};
+      host::stream stream;
+      up.tune(stream, on.x.view(), on.w.view(), on.y.view());
+    });
+    return found;
+  };
+  CHECK(!known(before::spiral{}));
+  CHECK(known(before::spiral{}));
+  CHECK(!known(after::spiral{}));
+  CHECK(known(after::spiral{}));
 }
 
 TEST_CASE("a choice can be measured anew", "[tuned]") {

@@ -140,6 +140,12 @@ TEST_CASE("many writers lose nothing, and readers see whole files", "[tuning_fil
     children.push_back(child);
   }
   std::vector<std::string> faults(writers);
+  std::string seen;
+  std::jthread reader{[&](std::stop_token const& stop) {
+    seen = text_thrown<std::exception>([&] {
+      while (!stop.stop_requested()) (void)tuning_file{folder.file()}.read();
+    });
+  }};
   {
     std::vector<std::jthread> threads;
     for (int w = writers / 2; w < writers; ++w) {
@@ -152,6 +158,9 @@ TEST_CASE("many writers lose nothing, and readers see whole files", "[tuning_fil
     ::waitpid(child, &status, 0);
     CHECK(status == 0);
   }
+  reader.request_stop();
+  reader.join();
+  CHECK(seen == "");
   for (auto const& fault : faults) CHECK(fault == "");
   std::set<std::string> keys;
   for (auto const& kept : tuning_file{folder.file()}.read().entries()) keys.insert(kept.key);

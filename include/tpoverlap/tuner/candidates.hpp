@@ -45,7 +45,7 @@ template <auto Strategy, gather Options>
 struct candidate_traits<producer_before_consumer<Strategy, Options>> {
   static constexpr int edge = 0;
   static constexpr char const* edge_name = "producer_before_consumer";
-  static constexpr bool is_baseline = std::is_same_v<decltype(Strategy), blocking const>;
+  static constexpr bool is_baseline = std::is_same_v<std::remove_cv_t<decltype(Strategy)>, blocking>;
   using baseline = producer_before_consumer<blocking{}, Options>;
   template <class Other>
   static constexpr bool agrees_with = Other::options == Options;
@@ -55,7 +55,7 @@ template <auto Strategy, reduction Options>
 struct candidate_traits<consumer_before_reduction<Strategy, Options>> {
   static constexpr int edge = 1;
   static constexpr char const* edge_name = "consumer_before_reduction";
-  static constexpr bool is_baseline = std::is_same_v<decltype(Strategy), blocking const>;
+  static constexpr bool is_baseline = std::is_same_v<std::remove_cv_t<decltype(Strategy)>, blocking>;
   using baseline = consumer_before_reduction<blocking{}, reduction{.result = Options.result,
                                                                    .reduce_in = Options.reduce_in}>;
   /// How partials are added is a matter of speed, what they end as is not.

@@ -38,15 +38,9 @@ constexpr bool is_proper_name(std::string_view name) {
 
 }  // namespace detail
 
-/// An object says what it is: `identity()` or a member `identity`, each convertible to text. What its speed depends on
-/// belongs in there: a library's name and version, a number of threads, a kind of link.
-template <class T>
-concept has_identity = requires(T const& object) {
-  std::string{object.identity()};
-}
-|| requires(T const& object) { std::string{object.identity}; };
-
-/// The identity of `object`, or the name of its type if it has none.
+/// What `object` says it is, by `identity()` or a member `identity`, each convertible to text; the name of its type if it
+/// says nothing. What its speed depends on belongs in there: a library and its version, a number of threads, a kind of
+/// link.
 template <class T>
 [[nodiscard]] std::string identity_of(T const& object) {
   if constexpr (requires { std::string{object.identity()}; }) {

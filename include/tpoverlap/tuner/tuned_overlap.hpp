@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tpoverlap/core/error.hpp>
-#include <tpoverlap/overlap/checks.hpp>
+#include <tpoverlap/schedule/program_hash.hpp>
 #include <tpoverlap/tuner/candidates.hpp>
 #include <tpoverlap/tuner/choose.hpp>
 #include <tpoverlap/tuner/identity.hpp>
@@ -76,7 +76,7 @@ class tuned_overlap {
         how_{std::move(how)},
         recorder_{recorder},
         name_{name},
-        kept_{comm, how_, Candidates::fingerprint(), own_key()} {
+        kept_{comm, how_, fingerprint(), own_key()} {
     check_tuning();
     check_workspace();
     sharing_.share(workspace_.data(), workspace_bytes(shape_));
@@ -201,11 +201,23 @@ class tuned_overlap {
     (indices{});
   }
 
+  /// A schedule that has become another one is another candidate, whatever it is called.
+  [[nodiscard]] static std::uint64_t fingerprint() {
+    std::uint64_t hash = Candidates::fingerprint();
+    auto const mix = [&hash]<class Object>(std::type_identity<Object>) {
+      if constexpr (requires { Object::program; }) hash = hash * 0x100000001b3 ^ hash_of(Object::program);
+    };
+    [&]<int... Index>(std::integer_sequence<int, Index...>) {
+      (mix(std::type_identity<object<Index>>{}), ...);
+    }
+    (indices{});
+    return hash;
+  }
+
   [[nodiscard]] detail::tuning_key own_key() const {
     detail::tuning_key key;
     key.word("class", Candidates::dependency_class);
-    key.word("candidates",
-             std::to_string(Candidates::count) + ":" + detail::hexadecimal(Candidates::fingerprint()));
+    key.word("candidates", std::to_string(Candidates::count) + ":" + detail::hexadecimal(fingerprint()));
     key.add("ranks", World::size).shape(shape_);
     key.word("input", name_of(element_of<input_type>)).word("output", name_of(element_of<output_type>));
     key.quoted("backend", detail::type_name<typename Communicator::backend>());
