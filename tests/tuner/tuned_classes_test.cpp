@@ -12,8 +12,12 @@
 
 #include <tpoverlap/tuner.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace tpoverlap;
@@ -74,6 +78,21 @@ TEST_CASE("a tuned reduction", "[tuned][reduction]") {
     down.tune(stream, a.view(), w.view(), y.view());
     check();
   });
+}
+
+TEST_CASE("the workspace has room for each candidate", "[tuned]") {
+  gemm_shape const shape{.rows = 1200, .inner = 5, .columns = 30};
+  auto const bytes = [&]<int Index>(std::integral_constant<int, Index>) {
+    return overlap<down_choices::policy<Index>, world<ranks>, host::communicator, gemm>::workspace_bytes(
+        shape);
+  };
+  std::size_t const needed[] = {
+      bytes(std::integral_constant<int, 0>{}), bytes(std::integral_constant<int, 1>{}),
+      bytes(std::integral_constant<int, 2>{}), bytes(std::integral_constant<int, 3>{})};
+  // Neither the first nor the last is the largest.
+  REQUIRE((needed[1] > needed[0] && needed[1] > needed[3]));
+  CHECK(tuned_overlap<down_choices, world<ranks>, host::communicator, gemm>::workspace_bytes(shape) ==
+        *std::max_element(std::begin(needed), std::end(needed)));
 }
 
 TEST_CASE("a tuned gather that keeps what it gathers", "[tuned][gather]") {

@@ -13,6 +13,7 @@
 
 #include <tpoverlap/tuner.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
