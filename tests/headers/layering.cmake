@@ -15,6 +15,8 @@ set(sees_strategies core/ concepts/ policy/ schedule/ strategies/)
 set(sees_overlap.hpp core/ concepts/ policy/ schedule/ strategies/ overlap/)
 set(sees_overlap core/ concepts/ policy/ schedule/ strategies/ overlap/)
 set(sees_layers core/ concepts/ policy/ schedule/ strategies/ overlap/ overlap.hpp layers/)
+set(sees_tuner core/ concepts/ policy/ schedule/ strategies/ overlap/ overlap.hpp tuner/)
+set(sees_tuner.hpp core/ concepts/ policy/ schedule/ strategies/ overlap/ overlap.hpp tuner/)
 set(sees_host core/ concepts/ host/)
 set(sees_mpi core/ concepts/ host/ mpi/)  # its lanes are the host's streams
 set(sees_cuda core/ concepts/ cuda/)
@@ -34,9 +36,9 @@ set(frugal "^(core|concepts|policy|schedule|strategies)$")
 set(short_list array bit concepts cstddef cstdint exception new source_location span string_view type_traits utility)
 set(may_use_string "^schedule/print[^/]*\\.hpp$")
 
-# Thread names and priorities are the operating system's; host/ guards these by platform.
-set(system_headers "^(pthread\\.h|sched\\.h|unistd\\.h|sys/[a-z_]+\\.h)$")
-set(may_use_system "^(host|mpi|cuda)/")
+# Thread names and priorities are the operating system's; host/ guards these by platform. So are locks on files.
+set(system_headers "^(fcntl\\.h|pthread\\.h|sched\\.h|unistd\\.h|sys/[a-z_]+\\.h)$")
+set(may_use_system "^((host|mpi|cuda)/|tuner/tuning_file\\.hpp$)")
 set(may_use_vendor "^(blas\\.hpp|host/blas.*|(mpi|cuda|nccl)\\.hpp|(mpi|cuda)/.*)$")
 
 set(count 0)

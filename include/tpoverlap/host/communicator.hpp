@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string>
 
 #include <tpoverlap/concepts/communicator.hpp>
 #include <tpoverlap/core/text.hpp>
@@ -21,6 +22,7 @@
 #include <tpoverlap/host/detail/operand_checks.hpp>
 #include <tpoverlap/host/detail/rendezvous.hpp>
 #include <tpoverlap/host/detail/sum_pieces.hpp>
+#include <tpoverlap/host/link_model.hpp>
 #include <tpoverlap/host/world.hpp>
 
 namespace tpoverlap::inline v0::host {
@@ -55,6 +57,8 @@ class communicator {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return world_->size(); }
   [[nodiscard]] host::world& shared() const noexcept { return *world_; }
+  /// What a tuner keeps choices for: times measured on one emulated link say nothing about another.
+  [[nodiscard]] std::string identity() const { return "host, " + describe(world_->options().link); }
 
   /// Lane 1..7, a stream of high priority made at its first use.
   stream& lane(int index) {
