@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <tpoverlap/concepts/communicator.hpp>
@@ -71,6 +72,14 @@ class communicator {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] communicator_options const& options() const noexcept { return options_; }
+  /// What a tuner keeps choices for. Which network it is, only the program knows: see `tuning::tag`.
+  [[nodiscard]] std::string identity() const {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING]{};
+    int length = 0;
+    detail::check(MPI_Get_library_version(version, &length), "MPI_Get_library_version", rank_);
+    std::string text{version};
+    return "mpi, " + text.substr(0, text.find_first_of(",\n"));
+  }
   [[nodiscard]] bool aborted() noexcept { return board_.look(); }
 
   /// Lane 1..`communicator_options::lanes`, a stream made at its first use.

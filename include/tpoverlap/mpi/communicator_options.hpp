@@ -12,9 +12,8 @@
 namespace tpoverlap::inline v0::mpi {
 
 /// How often a lane that waits for its messages asks MPI about them. MPI offers no way to sleep until something
-/// happens, so a lane sleeps for a while that it chooses anew each time, between `shortest` and `longest`: a quarter of
-/// the time in which nothing has come, or half of what the rest is expected to take if that is more. A core that polls
-/// is taken from the GEMM; one that sleeps too long lets the kernel's buffers run dry.
+/// happens, so a lane sleeps for a while between `shortest` and `longest` that it adapts to what comes meanwhile. A core
+/// that polls is taken from the GEMM; one that sleeps too long lets the kernel's buffers run dry.
 struct polling {
   std::chrono::microseconds shortest{50};
   std::chrono::microseconds longest{2000};

@@ -39,13 +39,14 @@ class lane_transport {
         options_{options},
         rank_{rank},
         sends_{count((std::max)(options.window, ranks - 1))},
-        requests_(2 * sends_, MPI_REQUEST_NULL),
+        depth_{(std::max)((sends_ + 1) / count((std::max)(ranks - 1, 1)), std::size_t{2})},
+        requests_(sends_ + (std::max)(sends_, 2 * count(ranks)), MPI_REQUEST_NULL),
         slots_(requests_.size()),
         indices_(requests_.size()),
         statuses_(requests_.size()),
         segments_{std::make_unique_for_overwrite<std::byte[]>(requests_.size() * options.segment_bytes)},
-        summands_{std::make_unique_for_overwrite<std::byte[]>(2 * count(ranks) * options.segment_bytes)},
-        arrived_(2 * count(ranks), 0) {}
+        summands_{std::make_unique_for_overwrite<std::byte[]>(depth_ * count(ranks) * options.segment_bytes)},
+        arrived_(depth_ * count(ranks), 0) {}
 
   lane_transport(lane_transport const&) = delete;
   lane_transport& operator=(lane_transport const&) = delete;
@@ -70,7 +71,7 @@ class lane_transport {
   template <class Sum>
   void run(std::span<flow> flows, call_site where, Sum sum) {
     where_ = where;
-    pace pace{options_.polling};
+    pace pace{options_.polling, static_cast<int>(sends_)};
     if (board_.look()) board_.raise_aborted(where_);
     begin_sum(flows);
     choose_what_counts(flows);
@@ -120,7 +121,7 @@ class lane_transport {
   bool may_go_on(std::span<flow const> flows, flow const& each) const {
     if (each.all_posted()) return false;
     if (each.after >= 0 && !flows[count(each.after)].all_posted()) return false;
-    return each.summand < 0 || each.posted < summed_ + 2 * options_.segment_bytes;
+    return each.summand < 0 || each.posted < summed_ + depth_ * options_.segment_bytes;
   }
 
   /// Takes turns among the flows of one direction that may go on; flows.size() if there is none. None takes more than
@@ -129,7 +130,8 @@ class lane_transport {
     std::size_t willing = 0;
     for (flow const& each : flows) willing += each.sends() == sending && may_go_on(flows, each) ? 1 : 0;
     if (willing == 0) return flows.size();
-    std::size_t const share = (std::max)(sends_ / willing, std::size_t{1});
+    std::size_t const requests = sending ? sends_ : requests_.size() - sends_;
+    std::size_t const share = (std::max)(requests / willing, std::size_t{1});
     std::size_t& turn = sending ? send_turn_ : receive_turn_;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       std::size_t const candidate = (turn + i) % flows.size();
@@ -159,7 +161,10 @@ class lane_transport {
     }
     ++each.under_way;
     int const peer = each.half.peer;
-    int const bytes = static_cast<int>(to.bytes);
+    // Room for a whole segment, whatever is expected: where ranks disagree, MPI has nothing to cut short, which some
+    // implementations end the program for.
+    bool const has_room = !each.sends() && !to.is_header;
+    int const bytes = static_cast<int>(has_room ? options_.segment_bytes : to.bytes);
     int const kind = to.is_header ? header_tag : data_tag;
     if (each.sends()) {
       succeed(MPI_Isend(data, bytes, MPI_BYTE, peer, kind, comm_, &requests_[s]), "MPI_Isend", peer);
@@ -200,7 +205,11 @@ class lane_transport {
         if (code == MPI_ERR_IN_STATUS)
           succeed(status.MPI_ERROR, each.sends() ? "MPI_Isend" : "MPI_Irecv", each.half.peer);
         finish(s, each, status);
-        pace.moved(from.is_header || each.sends() != count_sends_ ? 0 : from.bytes);
+        if (from.is_header || each.sends() != count_sends_) {
+          pace.moved();
+        } else {
+          pace.moved(from.bytes);
+        }
       }
     }
     return done > 0;
@@ -230,7 +239,7 @@ class lane_transport {
   // --- Sums ---
 
   std::size_t summand_slot(int summand, std::size_t first) const {
-    return 2 * count(summand) + first / options_.segment_bytes % 2;
+    return depth_ * count(summand) + first / options_.segment_bytes % depth_;
   }
   std::byte* summand_segment(int summand, std::size_t first) const {
     return summands_.get() + summand_slot(summand, first) * options_.segment_bytes;
@@ -346,13 +355,14 @@ class lane_transport {
   communicator_options options_;
   int rank_;
   call_site where_;
-  std::size_t sends_;  // requests 0..sends_ - 1 send, the rest receive
+  std::size_t sends_;  // the first requests, at least one for each peer, send; the others receive
+  std::size_t depth_;  // segments of each summand that there is room for
   std::vector<MPI_Request> requests_;
   std::vector<slot> slots_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::unique_ptr<std::byte[]> segments_;  // one for each request
-  std::unique_ptr<std::byte[]> summands_;  // two segments for each peer
+  std::unique_ptr<std::byte[]> summands_;  // `depth_` segments for each peer
   std::vector<char> arrived_;              // which of these are complete
   std::size_t summed_ = 0;
   std::size_t to_sum_ = 0;
