@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -46,6 +47,7 @@ class lane_transport {
         statuses_(requests_.size()),
         segments_{std::make_unique_for_overwrite<std::byte[]>(requests_.size() * options.segment_bytes)},
         summands_{std::make_unique_for_overwrite<std::byte[]>(depth_ * count(ranks) * options.segment_bytes)},
+        pace_{options.polling, static_cast<int>(sends_)},
         arrived_(depth_ * count(ranks), 0) {}
 
   lane_transport(lane_transport const&) = delete;
@@ -71,26 +73,33 @@ class lane_transport {
   template <class Sum>
   void run(std::span<flow> flows, call_site where, Sum sum) {
     where_ = where;
-    pace pace{options_.polling, static_cast<int>(sends_)};
+    pace_.begin();
     if (board_.look()) board_.raise_aborted(where_);
     begin_sum(flows);
     choose_what_counts(flows);
     for (;;) {
       bool const posted = post(flows);
-      bool const completed = complete(flows, pace);
+      bool const completed = complete(flows);
       bool const summed = add(sum);
       if (finished(flows)) return;
       if (posted || completed || summed) continue;
-      if (board_.look()) {
-        release();
-        board_.raise_aborted(where_);
+      auto const now = clock::now();
+      if (now - looked_ >= time_between_looks) {
+        looked_ = now;
+        if (board_.look()) {
+          release();
+          board_.raise_aborted(where_);
+        }
       }
-      if (clock::now() - pace.last_moved() >= options_.time_limit) fail_late(flows);
-      std::this_thread::sleep_for(pace.next_sleep(left_of(flows)));
+      if (now - pace_.last_moved() >= options_.time_limit) fail_late(flows);
+      std::this_thread::sleep_for(pace_.next_sleep(left_of(flows)));
     }
   }
 
  private:
+  /// At the board: a notice need not be seen at once, and each look is a call of MPI.
+  static constexpr std::chrono::milliseconds time_between_looks{10};
+
   enum tag : int { header_tag = 1, data_tag = 2 };
 
   /// What a request is for.
@@ -188,7 +197,7 @@ class lane_transport {
   }
   std::byte* own_segment(std::size_t s) const { return segments_.get() + s * options_.segment_bytes; }
 
-  bool complete(std::span<flow> flows, pace& pace) {
+  bool complete(std::span<flow> flows) {
     int done = 0;
     int const code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done,
                                   indices_.data(), statuses_.data());
@@ -206,9 +215,9 @@ class lane_transport {
           succeed(status.MPI_ERROR, each.sends() ? "MPI_Isend" : "MPI_Irecv", each.half.peer);
         finish(s, each, status);
         if (from.is_header || each.sends() != count_sends_) {
-          pace.moved();
+          pace_.moved();
         } else {
-          pace.moved(from.bytes);
+          pace_.moved(from.bytes);
         }
       }
     }
@@ -355,6 +364,7 @@ class lane_transport {
   communicator_options options_;
   int rank_;
   call_site where_;
+  clock::time_point looked_{};
   std::size_t sends_;  // the first requests, at least one for each peer, send; the others receive
   std::size_t depth_;  // segments of each summand that there is room for
   std::vector<MPI_Request> requests_;
@@ -363,7 +373,8 @@ class lane_transport {
   std::vector<MPI_Status> statuses_;
   std::unique_ptr<std::byte[]> segments_;  // one for each request
   std::unique_ptr<std::byte[]> summands_;  // `depth_` segments for each peer
-  std::vector<char> arrived_;              // which of these are complete
+  pace pace_;
+  std::vector<char> arrived_;  // which of these are complete
   std::size_t summed_ = 0;
   std::size_t to_sum_ = 0;
   int summand_count_ = 0;
