@@ -46,7 +46,11 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},
-        shape_{shape} {}
+        shape_{shape} {
+    if constexpr (multiplies && has_prepare<typename base::backend>) {
+      base::backend::prepare(product_done_, comm.lane(1));
+    }
+  }
 
   /// As above, with policy and world deduced.
   overlap(policy, World, Communicator& comm, Functor functor, collective_shape shape,
