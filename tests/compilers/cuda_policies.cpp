@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The tpoverlap authors
 // SPDX-License-Identifier: Apache-2.0
 //! @file
-//! Every class and strategy on streams and NCCL, as a host compiler sees them.
+//! Every class and strategy on streams, NCCL and cuBLASLt, as a host compiler sees them.
 
 #include <tpoverlap/cuda.hpp>
 #include <tpoverlap/nccl.hpp>
@@ -13,16 +13,6 @@ namespace {
 
 using namespace tpoverlap;
 
-// A user's GEMM: whatever it launches, this is all that the library asks of it.
-template <class Input, class Output>
-struct some_gemm {
-  using input_type = Input;
-  using output_type = Output;
-  template <class Result>
-  void operator()(cu::stream_ref, matrix_view<Input const>, matrix_view<Input const>, matrix_view<Result>,
-                  float) const {}
-};
-
 template <class Communicator, class Gemm, class Policy>
 void call(Policy policy, Communicator& comm, cu::stream& in, std::span<std::byte> workspace) {
   using input = typename Gemm::input_type;
@@ -30,10 +20,10 @@ void call(Policy policy, Communicator& comm, cu::stream& in, std::span<std::byte
   matrix_view<input> const a{};
   matrix_view<output> const c{};
   if constexpr (std::is_same_v<typename detail::shape_of<Policy>::type, gemm_shape>) {
-    overlap object{policy, world<4>{}, comm, Gemm{}, gemm_shape{}, workspace};
+    overlap object{policy, world<4>{}, comm, Gemm{in.device()}, gemm_shape{}, workspace};
     object(in, a, a, c);
   } else {
-    overlap object{policy, world<4>{}, comm, Gemm{}, collective_shape{}, workspace};
+    overlap object{policy, world<4>{}, comm, Gemm{in.device()}, collective_shape{}, workspace};
     object.start(in, a, a, a, a, c).join(in);
   }
 }
@@ -45,7 +35,7 @@ constexpr gather contraction{.dimension = gathered_dimension::contraction};
 
 template <class Communicator, class Input, class Output>
 void call_all(Communicator& comm, cu::stream& in, std::span<std::byte> workspace) {
-  using gemm = some_gemm<Input, Output>;
+  using gemm = cu::cublaslt_gemm<Input, Output>;
   auto const each = [&](auto... policies) { (call<Communicator, gemm>(policies, comm, in, workspace), ...); };
   each(producer_before_consumer<ring{.chunks = 2}>{}, producer_before_consumer<direct{}>{},
        producer_before_consumer<pipeline{}>{}, producer_before_consumer<blocking{}, contraction>{});
