@@ -7,6 +7,7 @@
 
 #include <tpoverlap/cuda/backend.hpp>
 #include <tpoverlap/cuda/bucket_addition.hpp>
+#include <tpoverlap/cuda/captured.hpp>
 #include <tpoverlap/cuda/cublas_error.hpp>
 #include <tpoverlap/cuda/cublaslt_gemm.hpp>
 #include <tpoverlap/cuda/device_guard.hpp>

@@ -22,6 +22,8 @@ void call(Policy policy, Communicator& comm, cu::stream& in, std::span<std::byte
   if constexpr (std::is_same_v<typename detail::shape_of<Policy>::type, gemm_shape>) {
     overlap object{policy, world<4>{}, comm, Gemm{in.device()}, gemm_shape{}, workspace};
     object(in, a, a, c);
+    cu::captured replayed{object, comm};
+    replayed(in, a, a, c, call_options{});
   } else {
     overlap object{policy, world<4>{}, comm, Gemm{in.device()}, collective_shape{}, workspace};
     object.start(in, a, a, a, a, c).join(in);

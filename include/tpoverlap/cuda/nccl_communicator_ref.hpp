@@ -178,6 +178,9 @@ class nccl_communicator_ref {
   /// Ends this rank's pending and later operations. Other ranks notice by NCCL's errors or by their time limits.
   void abort(char const* reason) { core_.end(reason); }
 
+  /// Throws the `aborted_error` of an aborted communicator.
+  void refuse_after_abort(call_site where = {}) const { core_.refuse_after_abort(where); }
+
   /// Blocks until all that was issued to `in` is done, or throws what went wrong. Polls the stream and NCCL's
   /// asynchronous error; never waits for longer than the time limit.
   void wait(stream_ref in) { core_.await(in, {.operation = "wait"}); }
