@@ -192,7 +192,7 @@ class nccl_communicator_ref {
   /// Tells NCCL about memory that it will move, as `nccl_options::registration` says; symmetric registration is
   /// collective. Deregister the memory before it is freed.
   void register_buffer(void* data, std::size_t bytes) { registry_.add(core_, data, bytes); }
-  void deregister_buffer(void* data) { registry_.remove(core_, data); }
+  void deregister_buffer(void* data) noexcept { registry_.remove(core_, data); }
 
   /// Refuses memory that the device of this rank cannot work on; `name` is for the error.
   void check_memory(char const* name, void const* data) const {

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace tpoverlap::inline v0::cu::detail {
@@ -93,7 +94,7 @@ class nccl_core {
   /// Polls the stream and the communicator's asynchronous error until the stream is done.
   void await(stream_ref in, call_site where) {
     auto const limit = clock::now() + options_.time_limit;
-    device_guard const on{in.device()};
+    device_guard const on{in.device(), std::nothrow};
     for (int glances = 0;; ++glances) {
       refuse_after_abort(where);
       cudaError_t const state = cudaStreamQuery(in.handle());
