@@ -7,6 +7,9 @@
 #include <tpoverlap/nccl.hpp>
 #include <tpoverlap/overlap.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace {
@@ -47,7 +50,22 @@ void call_all(Communicator& comm, cu::stream& in, std::span<std::byte> workspace
   each(independent_side_work<all_gather{}>{}, independent_side_work<reduce_scatter{}>{});
 }
 
+// Additions of a user's own.
+struct own_kernels {
+  static void add(cu::stream_ref, cu::device_array, cu::const_device_array, cu::const_device_array,
+                  std::int64_t) {}
+  [[maybe_unused]] static void convert(cu::stream_ref, cu::device_array, cu::const_device_array,
+                                       std::int64_t) {}
+};
+using own_additions = cu::adding_with<own_kernels, cu::nccl_communicator>;
+static_assert(communicator<own_additions> && backend<own_additions::backend> &&
+              has_prepare<own_additions::backend>);
+
 }  // namespace
+
+void use_own_additions(own_additions& comm, cu::stream& in, std::span<std::byte> workspace) {
+  call<own_additions, cu::cublaslt_gemm<float>>(consumer_before_reduction<ring{}>{}, comm, in, workspace);
+}
 
 void use_everything(cu::nccl_communicator& comm, cu::stream& in, std::span<std::byte> workspace) {
   call_all<cu::nccl_communicator, __nv_bfloat16, __nv_bfloat16>(comm, in, workspace);

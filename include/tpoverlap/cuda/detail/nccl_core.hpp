@@ -146,16 +146,16 @@ class nccl_core {
   }
 
   [[noreturn]] void fail_late(call_site where, char const* waited_for) {
-    for (int i = 1; i < lanes && where.index < 0; ++i) {
-      auto const& each = lanes_[static_cast<std::size_t>(i)];
-      if (each && !idle(*each) && issued_[static_cast<std::size_t>(i)].operation[0] != '\0')
-        where = issued_[static_cast<std::size_t>(i)];
+    // Whoever waits for a stream learns of the operation that the first busy lane is in, or behind.
+    bool found = where.index >= 0;
+    for (std::size_t i = 1; i < lanes_.size() && !found; ++i) {
+      found = lanes_[i] && !idle(*lanes_[i]) && issued_[i].operation[0] != '\0';
+      if (found) where = issued_[i];
     }
     bounded_text<280> what;
     what << waited_for << " did not finish within " << options_.time_limit.count()
          << " ms, so the communicator was aborted; a rank is missing or stuck, or issued other operations "
-            "(look at "
-            "its error), or the work takes longer than nccl_options::time_limit";
+         << "(look at its error), or the work takes longer than nccl_options::time_limit";
     timeout_error const failure{what.view(), rank_, where};
     end(failure.what());
     raise(failure);
