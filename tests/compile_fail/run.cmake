@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The tpoverlap authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Driver of the compile-fail tests, see CMakeLists.txt. Takes COMPILER, INCLUDE_DIR, SOURCE and optionally PATTERN;
-# reports every failure before it fails.
+# Driver of the compile-fail tests, see CMakeLists.txt. Takes COMPILER, INCLUDE_DIR, SOURCE and optionally PATTERN
+# and SYSTEM_INCLUDES (folders with `|` between them); reports every failure before it fails.
 
 cmake_minimum_required(VERSION 3.22)
 set(faults "")
@@ -12,10 +12,16 @@ function(fault text)
   set(faults "${faults}\n  ${text}" PARENT_SCOPE)
 endfunction()
 
+set(system "")
+string(REPLACE "|" ";" SYSTEM_INCLUDES "${SYSTEM_INCLUDES}")
+foreach(folder IN LISTS SYSTEM_INCLUDES)
+  list(APPEND system -isystem "${folder}")
+endforeach()
+
 # Sets `code` and `output`.
 macro(compile)
   execute_process(
-    COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -fdiagnostics-color=never "-I${INCLUDE_DIR}" ${ARGN} "${SOURCE}"
+    COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -fdiagnostics-color=never "-I${INCLUDE_DIR}" ${system} ${ARGN} "${SOURCE}"
     RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 endmacro()
 

@@ -61,7 +61,8 @@ class bounded_text {
   constexpr bounded_text& operator<<(Integer value) {
     char digits[24]{};
     std::size_t count = 0;
-    bool const negative = value < 0;
+    bool negative = false;
+    if constexpr (std::signed_integral<Integer>) negative = value < 0;
     do {
       auto const digit = static_cast<int>(value % 10);
       digits[count++] = static_cast<char>('0' + (digit < 0 ? -digit : digit));

@@ -8,6 +8,7 @@
 #include <tpoverlap/core/element.hpp>
 #include <tpoverlap/core/partition.hpp>
 #include <tpoverlap/overlap/recording.hpp>
+#include <tpoverlap/overlap/requirements.hpp>
 #include <tpoverlap/overlap/shard_geometry.hpp>
 #include <tpoverlap/schedule/program.hpp>
 
@@ -67,6 +68,9 @@ class issuer {
       : comm_{comm}, slot_rows_{slot_rows}, recording_{recorder, program, comm.rank(), name} {
     cut_in_proportion(slot_rows, program.weights, program.chunks, slot_chunk_first_);
     for (int l = 1; l < program.lanes; ++l) lanes_[l] = &comm.lane(l);
+    if constexpr (has_prepare<backend> && program.lanes > 1) {
+      for (auto& each : events_) backend::prepare(each, *lanes_[1]);
+    }
   }
   issuer(issuer const&) = delete;
   issuer& operator=(issuer const&) = delete;
@@ -117,8 +121,13 @@ class issuer {
       case operation_kind::join: break;
       case operation_kind::gemm: run_functor(in, op, rows, memory, compute); break;
       case operation_kind::exchange: exchange(i, op, memory); break;
-      case operation_kind::reduce: reduce(in, op, memory); break;
-      case operation_kind::copy: copy(in, op, rows, memory); break;
+      // Backends may have these two in a library of their own, which only programs that use them should need.
+      case operation_kind::reduce:
+        if constexpr (detail::uses(program, operation_kind::reduce)) reduce(in, op, memory);
+        break;
+      case operation_kind::copy:
+        if constexpr (detail::uses(program, operation_kind::copy)) copy(in, op, rows, memory);
+        break;
       default: collective(i, op, rows, memory); break;
     }
     mark(in, i, moment::ended);
