@@ -9,7 +9,7 @@ cmake_minimum_required(VERSION 3.22)
 set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO NONE)
 
 set(needs_BLAS "^(blas\\.hpp|host/blas.*)$")
-set(needs_MPI "^(mpi\\.hpp|mpi/.*)$")
+set(needs_MPI "^(mpi\\.hpp|mpi/.*|cuda/nccl_from_mpi\\.hpp)$")
 set(needs_CUDA "^(cuda\\.hpp|nccl\\.hpp|cuda/.*)$")
 
 if(DEFINED ONLY)

@@ -67,6 +67,12 @@ struct events_without_default : names_streams, copies, adds {
 };
 static_assert(!backend<events_without_default>, "objects make their events by default");
 
+struct prepares {
+  static void prepare(an_event&, a_stream&);
+};
+static_assert(has_prepare<made_of<full_backend, prepares>>);
+static_assert(!has_prepare<full_backend>);
+
 // --- Communicators ----------------------------------------------------------------------------------------------
 
 struct names_backend {
@@ -170,6 +176,17 @@ static_assert(
 static_assert(can<made_of<full_communicator, gathers, reduces, sums, compares, aborts, waits_for, registers,
                           deregisters>,
                   true, true, true, true, true, true, true>);
+
+struct checks_memory {
+  void check_memory(char const*, void const*) const;
+};
+struct checks_memory_and_changes {
+  void check_memory(char const*, void const*);
+};
+static_assert(has_memory_check<made_of<full_communicator, checks_memory>>);
+static_assert(!has_memory_check<full_communicator>);
+static_assert(!has_memory_check<made_of<full_communicator, checks_memory_and_changes>>,
+              "a constant communicator can be asked");
 
 struct gathers_into_constants {
   void all_gather(int, void*, std::span<piece const>, element, call_site);

@@ -25,6 +25,13 @@ concept backend = requires(typename Backend::stream& stream, typename Backend::e
   Backend::add(stream, to, from, from, count);
 };
 
+/// `prepare(event, stream)`: makes what the event needs to be recorded in streams of this stream's device, so that no
+/// later call has to. Overlap objects call it when they are built.
+template <class Backend>
+concept has_prepare = requires(typename Backend::stream& stream, typename Backend::event& event) {
+  Backend::prepare(event, stream);
+};
+
 /// `timestamp(stream, nanoseconds)`: in stream order, and on a failed stream too, writes what a clock that never goes
 /// back shows. All streams of a rank read the same clock.
 template <class Backend>

@@ -92,4 +92,12 @@ concept has_registration = requires(Communicator& comm, void* data, std::size_t 
   comm.deregister_buffer(data);
 };
 
+/// `check_memory(name, data)`: throws a `usage_error` if the rank cannot work on the memory at `data`, such as host memory
+/// where a device is needed. `name` is what the error calls it. Asked before anything is launched, for operands that
+/// have changed since the last call.
+template <class Communicator>
+concept has_memory_check = requires(Communicator const& comm, void const* data) {
+  comm.check_memory("x", data);
+};
+
 }  // namespace tpoverlap::inline v0

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <tpoverlap/concepts/gemm_functor.hpp>
+#include <tpoverlap/core/blas_storage.hpp>
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/matrix_view.hpp>
 #include <tpoverlap/host/stream.hpp>
@@ -51,12 +52,10 @@ struct blas_gemm {
     if (a.rows != c.rows || b.columns != c.columns || a.columns != b.rows)
       return "the shapes do not fit: a (m, k), b (k, n), c (m, n)";
     if (c.rows > most || c.columns > most || a.columns > most) return "a CBLAS dimension must fit 32 bits";
-    if (storage{a}.order == order::neither) return "a must be row-major or column-major";
-    if (storage{b}.order == order::neither) return "b must be row-major or column-major";
-    if (storage{matrix_view<T const>{c}}.order == order::neither)
-      return "c must be row-major or column-major";
-    if (storage{a}.leading > most || storage{b}.leading > most ||
-        storage{matrix_view<T const>{c}}.leading > most)
+    if (blas_storage{a}.order == storage_order::neither) return "a must be row-major or column-major";
+    if (blas_storage{b}.order == storage_order::neither) return "b must be row-major or column-major";
+    if (blas_storage{c}.order == storage_order::neither) return "c must be row-major or column-major";
+    if (blas_storage{a}.leading > most || blas_storage{b}.leading > most || blas_storage{c}.leading > most)
       return "a CBLAS leading dimension must fit 32 bits";
     return nullptr;
   }
@@ -70,41 +69,14 @@ struct blas_gemm {
   }
 
  private:
-  enum class order { neither, by_rows, by_columns };
-
-  /// How a view looks to CBLAS. Strides along a dimension of size 0 or 1 mean nothing and may be anything, but
-  /// CBLAS wants a leading dimension no smaller than a row even if there is only one.
-  struct storage {
-    explicit constexpr storage(matrix_view<T const> view) {
-      auto const at_least_one = [](std::int64_t value) { return value > 1 ? value : std::int64_t{1}; };
-      auto const row = at_least_one(view.columns);
-      auto const column = at_least_one(view.rows);
-      if (view.rows == 0 || view.columns == 0) {
-        order = order::by_rows;
-        leading = row;
-      } else if ((view.columns <= 1 || view.column_stride == 1) &&
-                 (view.rows <= 1 || view.row_stride >= row)) {
-        order = order::by_rows;
-        leading = view.rows <= 1 ? row : view.row_stride;
-      } else if ((view.rows <= 1 || view.row_stride == 1) &&
-                 (view.columns <= 1 || view.column_stride >= column)) {
-        order = order::by_columns;
-        leading = view.columns <= 1 ? column : view.column_stride;
-      }
-    }
-
-    enum order order = order::neither;
-    std::int64_t leading = 1;
-  };
-
   static void multiply(matrix_view<T const> a, matrix_view<T const> b, matrix_view<T> c, T beta) {
-    storage const result{matrix_view<T const>{c}};
-    if (result.order == order::by_columns)
+    blas_storage const result{c};
+    if (result.order == storage_order::by_columns)
       return multiply(b.transposed(), a.transposed(), c.transposed(), beta);
-    storage const left{a};
-    storage const right{b};
-    auto const turned = [](storage const& of) {
-      return of.order == order::by_rows ? CblasNoTrans : CblasTrans;
+    blas_storage const left{a};
+    blas_storage const right{b};
+    auto const turned = [](blas_storage const& of) {
+      return of.order == storage_order::by_rows ? CblasNoTrans : CblasTrans;
     };
     auto const call = [&](auto gemm) {
       gemm(CblasRowMajor, turned(left), turned(right), static_cast<int>(c.rows), static_cast<int>(c.columns),

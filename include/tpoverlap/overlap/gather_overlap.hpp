@@ -150,9 +150,11 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
     detail::check_operand("x", x, this->own_rows().count, width(shape_), me);
     detail::check_contiguous("x", x, me);
     detail::check_disjoint("x", extent_of(x), "the workspace", this->workspace_extent(), me);
+    this->check_memory("x", x);
     if constexpr (Options.keep_gathered) {
       detail::check_operand("gathered", gathered, this->rows_.total(), width(shape_), me);
       detail::check_contiguous("gathered", gathered, me);
+      this->check_memory("gathered", gathered);
       if (x.data != gathered.data + this->own_rows().first * width(shape_)) {
         detail::check_disjoint("x", extent_of(x), "gathered", extent_of(gathered), me);
       }
@@ -170,6 +172,8 @@ class overlap<producer_before_consumer<Strategy, Options>, World, Communicator, 
       detail::check_operand("w", now.other, shape_.inner, shape_.columns, me);
       detail::check_operand("y", now.y, total, shape_.columns, me);
     }
+    this->check_memory("the other operand", now.other);
+    this->check_memory("y", now.y);
     memory_extent const result = extent_of(now.y);
     memory_extent const other = extent_of(now.other);
     detail::check_disjoint("y", result, "x", extent_of(now.x), me);

@@ -65,6 +65,9 @@ class issuer {
   issuer(Communicator& comm, std::int64_t slot_rows, Recorder* recorder, char const* name)
       : comm_{comm}, slot_rows_{slot_rows}, recording_{recorder, program, comm.rank(), name} {
     for (int l = 1; l < program.lanes; ++l) lanes_[l] = &comm.lane(l);
+    if constexpr (has_prepare<backend> && program.lanes > 1) {
+      for (auto& each : events_) backend::prepare(each, *lanes_[1]);
+    }
   }
   issuer(issuer const&) = delete;
   issuer& operator=(issuer const&) = delete;

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace tpoverlap::inline v0::detail {
 
@@ -69,6 +70,7 @@ class overlap_base {
       raise(usage_error{"the workspace is not aligned for its elements; start it at a multiple of 16 bytes",
                         comm.rank()});
     }
+    if (needed > 0) check_memory("the workspace", workspace.data());
     place_workspace(program, size_, workspace.data(), memory_);
     rows_.set_even(size.rows);
     if constexpr (has_registration<Communicator>) {
@@ -150,6 +152,18 @@ class overlap_base {
       raise(usage_error{what.view(), rank()});
     }
     rows_.set(counts.template first<static_cast<std::size_t>(ranks)>());
+  }
+
+  /// Asks the communicator whether it can work on an operand.
+  void check_memory(char const* name, void const* data) const {
+    if constexpr (has_memory_check<Communicator>) {
+      if (data != nullptr) std::as_const(communicator()).check_memory(name, data);
+    }
+  }
+
+  template <class T>
+  void check_memory(char const* name, matrix_view<T> const& view) const {
+    if (view.size() > 0) check_memory(name, static_cast<void const*>(view.data));
   }
 
   template <class T>

@@ -145,6 +145,7 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
                           shape_.columns, me);
     detail::check_contiguous("y", y, me);
     detail::check_disjoint("y", extent_of(y), "the workspace", this->workspace_extent(), me);
+    this->check_memory("y", y);
   }
 
   void check_gemm(operands const& now) const {
@@ -155,6 +156,8 @@ class overlap<consumer_before_reduction<Strategy, Options>, World, Communicator,
     detail::check_disjoint("y", extent_of(now.y), "w", extent_of(now.w), me);
     detail::check_disjoint("a", extent_of(now.a), "the workspace", this->workspace_extent(), me);
     detail::check_disjoint("w", extent_of(now.w), "the workspace", this->workspace_extent(), me);
+    this->check_memory("a", now.a);
+    this->check_memory("w", now.w);
     if constexpr (has_can_run<Functor>) {
       row_range const own = this->own_rows();
       matrix_view<output_type> const own_y = sums_everywhere ? now.y.row_range(own.first, own.count) : now.y;

@@ -46,7 +46,11 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
              std::span<std::int64_t const>{agreed(shape).values},
              std::span<char const* const>{agreed(shape).names}},
         functor_{functor},
-        shape_{shape} {}
+        shape_{shape} {
+    if constexpr (multiplies && has_prepare<typename base::backend>) {
+      base::backend::prepare(product_done_, comm.lane(1));
+    }
+  }
 
   /// As above, with policy and world deduced.
   overlap(policy, World, Communicator& comm, Functor functor, collective_shape shape,
@@ -156,12 +160,15 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
     if constexpr (in_place) {
       detail::check_operand("the shared matrix", target, all, shape_.columns, me);
       detail::check_contiguous("the shared matrix", target, me);
+      this->check_memory("the shared matrix", target);
     } else {
       constexpr bool gathers = base::program.buffers[side_buffer::source].arrangement == layout::own;
       detail::check_operand("source", source, gathers ? own : all, shape_.columns, me);
       detail::check_operand("target", target, gathers ? all : own, shape_.columns, me);
       detail::check_contiguous("source", source, me);
       detail::check_contiguous("target", target, me);
+      this->check_memory("source", source);
+      this->check_memory("target", target);
       // Either may be the own rows of the other: that is where the collective reads or leaves them anyway.
       std::int64_t const own_place = this->own_rows().first * shape_.columns;
       bool const at_own_place =
@@ -178,6 +185,9 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
     detail::check_operand("b", b, a.columns, c.columns, me);
     detail::check_operand("a", a, c.rows, a.columns, me);
     detail::check_operand("c", c, c.rows, c.columns, me);
+    this->check_memory("a", a);
+    this->check_memory("b", b);
+    this->check_memory("c", c);
     detail::check_disjoint("c", extent_of(c), "a", extent_of(a), me);
     detail::check_disjoint("c", extent_of(c), "b", extent_of(b), me);
     detail::check_disjoint("c", extent_of(c), "what the collective reads", read, me);
