@@ -66,11 +66,12 @@ bool is_sound(layout_fields const& layout) {
          layout.batches >= 1;
 }
 
-/// Whether each row or column begins at a multiple of 16 bytes, as fp8 products need.
+/// Whether columns begin and end at multiples of 16 bytes, as fp8 products need. How many there are matters for a only,
+/// where they are rows of the result.
 bool is_aligned_inside(layout_fields const& layout) {
   auto const bytes = bytes_of(layout.type);
   return static_cast<std::uint64_t>(layout.ld) * bytes % best_alignment == 0 &&
-         layout.rows * bytes % best_alignment == 0 && layout.columns * bytes % best_alignment == 0;
+         layout.rows * bytes % best_alignment == 0;
 }
 
 cublasStatus_t check(product const& what) {
@@ -96,8 +97,8 @@ cublasStatus_t check(product const& what) {
   if (!is_fp8(what.d.type) && what.how.scale_d != nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   if (what.how.scale_c != nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   if (fp8) {
-    // On Hopper: a transposed, b not, and everything in whole 16 bytes.
-    if (!flipped_a || flipped_b) return CUBLAS_STATUS_NOT_SUPPORTED;
+    // On Hopper: a transposed, b not, and all but the columns of the result in whole 16 bytes.
+    if (!flipped_a || flipped_b || what.a.columns % best_alignment != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
     for (auto const* const each : {&what.a, &what.b, &what.c, &what.d})
       if (each->order != CUBLASLT_ORDER_COL || !is_aligned_inside(*each)) return CUBLAS_STATUS_NOT_SUPPORTED;
   }
