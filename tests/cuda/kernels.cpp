@@ -68,7 +68,8 @@ std::size_t bytes(element type, std::int64_t count) {
 }
 
 void launch(cu::stream_ref in, char const* name, std::span<device::memory_access const> touched,
-            std::function<void()> kernel) {
+            auto kernel) {
+  device::inside const not_the_librarys;  // the allocation of a std::function
   cu::device_guard const on{in.device()};
   cu::detail::check(device::launch(in.handle(), name, touched, std::move(kernel)), name);
 }

@@ -57,14 +57,14 @@ void call_repeatedly(Object& object, cu::nccl_communicator& comm, bool replayed,
 
 /// y = all_gather(x) · w, the weight kept as its transpose (columns, inner) so that fp8 can be multiplied, too.
 template <class In, class Out, class Policy, int P>
-void run_gather(cut const& shards, run_options const& options) {
+std::vector<rank_outcome> gather_outcomes(cut const& shards, run_options const& options) {
   using gemm = cu::cublaslt_gemm<In, Out>;
   using object = overlap<Policy, world<P>, cu::nccl_communicator, gemm>;
   constexpr bool contracts = Policy::options.dimension == gathered_dimension::contraction;
   auto const total = shards.total();
   gemm_shape const shape = contracts ? gemm_shape{inner, total, columns, shards.largest()}
                                      : gemm_shape{total, inner, columns, shards.largest()};
-  check_all(on_ranks(P, options.nccl, [&](cu::nccl_communicator& comm) {
+  return on_ranks(P, options.nccl, [&](cu::nccl_communicator& comm) {
     int const me = comm.rank();
     cu::stream stream{comm.device(), cu::stream_priority::normal};
     auto const mine = shards.rows[static_cast<std::size_t>(me)];
@@ -109,7 +109,12 @@ void run_gather(cut const& shards, run_options const& options) {
         kept[at]->require_equal(stream, where + ": gathered", total,
                                 [&](auto r, auto c) { return small_integer(10 + i, r, c); });
     }
-  }));
+  });
+}
+
+template <class In, class Out, class Policy, int P>
+void run_gather(cut const& shards, run_options const& options) {
+  check_all(gather_outcomes<In, Out, Policy, P>(shards, options));
 }
 
 /// y = the sum over ranks of a · w, scattered or everywhere.

@@ -235,13 +235,28 @@ TEST_CASE("a call can be told to fail") {
   CHECK(cudaStreamQuery(stream) == cudaErrorLaunchFailure);
 }
 
+TEST_CASE("a call can be left out, and then says that all is well") {
+  device::reset();
+  auto* const data = device_copy<int>({0});
+  auto const stream = new_stream();
+  device::skip_call("cudaMemsetAsync", 2);
+  CHECK(cudaMemsetAsync(data, 1, 4, stream) == cudaSuccess);
+  CHECK(cudaMemsetAsync(data, 2, 4, stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(host_copy(data, 1).front() == 0x01010101);
+  CHECK(device::calls("cudaMemsetAsync") == 2);
+}
+
 TEST_CASE("an operation that fails spoils its device, and no other") {
   device::reset(2);
   auto* const data = device_copy<int>({0});
   auto const stream = new_stream();
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
-  device::fail_operation(0, 2, cudaErrorIllegalAddress);
-  for (int i = 0; i < 3; ++i) REQUIRE(add_to(stream, data, 1, 1) == cudaSuccess);
+  device::fail_operation(0, 3, cudaErrorIllegalAddress);
+  {
+    gate first{stream};  // a call after the failure would say so
+    for (int i = 0; i < 3; ++i) REQUIRE(add_to(stream, data, 1, 1) == cudaSuccess);
+  }
   CHECK(cudaStreamSynchronize(stream) == cudaErrorIllegalAddress);
   CHECK(cudaStreamQuery(stream) == cudaErrorIllegalAddress);
   void* more = nullptr;

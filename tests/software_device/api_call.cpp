@@ -53,6 +53,9 @@ thread_state& this_thread() noexcept {
   return state;
 }
 
+inside::inside() noexcept { ++this_thread().depth; }
+inside::~inside() { --this_thread().depth; }
+
 bool inside_call() noexcept { return this_thread().depth > 0 || this_thread().runs_on_device; }
 
 std::uint64_t calls(std::string_view name, int device) {
@@ -86,6 +89,10 @@ void fail_call(std::string_view name, std::uint64_t kth, int code, int device) {
     return;
   }
   table.early[std::string{name}].push_back({kth, code, device});
+}
+
+void skip_call(std::string_view name, std::uint64_t kth, int device) {
+  fail_call(name, kth, function_record::skipped, device);
 }
 
 /// For reset().

@@ -26,8 +26,9 @@ struct function_record {
     int device;
   };
 
-  /// Counts a call; the code to fail with, or 0.
+  /// Counts a call; the code to fail with, 0, or `skipped`.
   int count(int device);
+  static constexpr int skipped = -1;
 
   char const* const name;
   std::atomic<std::uint64_t> by_device[most_devices] = {};
@@ -75,7 +76,9 @@ auto call(Body&& body) -> std::invoke_result_t<Body> {
   using result = std::invoke_result_t<Body>;
   call_frame const frame;
   auto& thread = this_thread();
-  auto outcome = static_cast<result>(record_of<Name>().count(thread.device));
+  auto const injected = record_of<Name>().count(thread.device);
+  if (injected == function_record::skipped) return result{};
+  auto outcome = static_cast<result>(injected);
   if constexpr (std::is_same_v<result, cudaError_t>) {
     if (outcome == cudaSuccess && thread.runs_on_device) outcome = cudaErrorNotPermitted;
     if (outcome == cudaSuccess) outcome = device_error(thread.device);

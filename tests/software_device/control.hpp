@@ -45,11 +45,24 @@ void reset(int devices = 8);
 /// the device's own allocations from those of the code under test.
 [[nodiscard]] bool inside_call() noexcept;
 
+/// While one lives, its thread counts as inside: for kernels of the test's own.
+class inside {
+ public:
+  inside() noexcept;
+  inside(inside const&) = delete;
+  inside& operator=(inside const&) = delete;
+  ~inside();
+};
+
 // --- What shall go wrong --------------------------------------------------------------------------------------
 
 /// The `kth` call of `name` from now on (1 is the next), with `device` current or any, does nothing and returns
 /// `code`, whatever the function's result type is.
 void fail_call(std::string_view name, std::uint64_t kth, int code, int device = -1);
+
+/// The `kth` call of `name` from now on, with `device` current or any, does nothing and returns success: a mutation, to
+/// see that its absence is noticed.
+void skip_call(std::string_view name, std::uint64_t kth, int device = -1);
 
 /// The `kth` operation from now on that runs on `device` fails as an illegal address does: what follows on the device
 /// does not run, and every call on it returns `code`.
