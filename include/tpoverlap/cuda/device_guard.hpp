@@ -8,6 +8,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <new>
+
 namespace tpoverlap::inline v0::cu {
 
 /// **Cost** one cudaGetDevice where the device is current already, which reads a variable of the thread.
@@ -20,6 +22,11 @@ class device_guard {
     } else {
       detail::check(cudaSetDevice(device), "cudaSetDevice");
     }
+  }
+  /// For destructors and waits, which go on whatever happens: a device that has failed for good may refuse even this.
+  device_guard(int device, std::nothrow_t) noexcept {
+    if (cudaGetDevice(&before_) != cudaSuccess || before_ == device || cudaSetDevice(device) != cudaSuccess)
+      before_ = -1;
   }
   device_guard(device_guard const&) = delete;
   device_guard& operator=(device_guard const&) = delete;

@@ -11,6 +11,10 @@
 
 namespace tpoverlap::inline v0::cu {
 
+static_assert(
+    CUDART_VERSION >= 12000,
+    "tpoverlap[E042]: this CUDA toolkit is older than 12.0; install a newer one, or put its headers first");
+
 namespace detail {
 
 /// What usually helps, for the codes that users of this library meet.

@@ -27,7 +27,7 @@ namespace tpoverlap::inline v0::cu {
 ///
 /// **Ordering** NCCL runs the operations of one communicator in the order of issue, whatever their lanes. An exchange is
 /// one group, so that all its messages progress together. A call returns when its work is queued; the first one to a
-/// peer also connects to it. Use a communicator from its rank's thread only.
+/// peer also connects to it, within the time limit. Use a communicator from its rank's thread only.
 /// **Accuracy** NCCL adds in an order of its own, which depends on its algorithm, the topology and the size, not on
 /// timing: the same call gives the same bits on the same machines. 16-bit types are added in their own precision;
 /// rings and `direct` add in float32 and in the order that their policy says.
@@ -192,7 +192,7 @@ class nccl_communicator_ref {
   /// Tells NCCL about memory that it will move, as `nccl_options::registration` says; symmetric registration is
   /// collective. Deregister the memory before it is freed.
   void register_buffer(void* data, std::size_t bytes) { registry_.add(core_, data, bytes); }
-  void deregister_buffer(void* data) { registry_.remove(core_, data); }
+  void deregister_buffer(void* data) noexcept { registry_.remove(core_, data); }
 
   /// Refuses memory that the device of this rank cannot work on; `name` is for the error.
   void check_memory(char const* name, void const* data) const {
@@ -251,7 +251,7 @@ class nccl_communicator_ref {
     stream_ref const in = lane(index);
     core_.note(index, where);
     device_guard const on{device()};
-    core_.settle(call(core_.handle(), in.handle()), name, where);
+    core_.settle(core_.blocking([&] { return call(core_.handle(), in.handle()); }), name, where);
   }
 
   /// Several calls as one group, which has to be closed whatever happens.
@@ -268,7 +268,7 @@ class nccl_communicator_ref {
       failed = code;
       failed_call = name;
     });
-    ncclResult_t const ended = ncclGroupEnd();
+    ncclResult_t const ended = core_.blocking([] { return ncclGroupEnd(); });
     if (failed != ncclSuccess) core_.fail(failed, failed_call, where);
     core_.settle(ended, "ncclGroupEnd", where);
   }

@@ -28,9 +28,11 @@ class [[nodiscard]] in_flight {
   }
   ~in_flight() { drop(); }
 
-  /// Orders all of the work before what is issued to `in` from now on. The second and later calls do nothing.
+  /// Orders all of the work before what is issued to `in` from now on. The second and later calls do nothing. If it
+  /// throws, the token still owns the work.
   void join(stream& in) {
-    if (work_ != nullptr) std::exchange(work_, nullptr)->finish(in);
+    if (work_ != nullptr) work_->finish(in);
+    work_ = nullptr;
   }
 
   /// Whether there is still something to join.
@@ -40,8 +42,19 @@ class [[nodiscard]] in_flight {
   friend Overlap;
   in_flight(Overlap& work, stream& started_from) : work_{&work}, started_from_{&started_from} {}
 
+  /// A stream that cannot be joined any more, as after a failed capture, is waited for instead.
   void drop() noexcept {
-    if (work_ != nullptr) std::exchange(work_, nullptr)->finish(*started_from_);
+    if (work_ == nullptr) return;
+    Overlap* const work = std::exchange(work_, nullptr);
+#if defined(__cpp_exceptions)
+    try {
+      work->finish(*started_from_);
+    } catch (...) {
+      work->give_up();
+    }
+#else
+    work->finish(*started_from_);
+#endif
   }
 
   Overlap* work_;

@@ -7,6 +7,7 @@
 #include <tpoverlap/concepts/communicator.hpp>
 #include <tpoverlap/core/element.hpp>
 #include <tpoverlap/overlap/recording.hpp>
+#include <tpoverlap/overlap/requirements.hpp>
 #include <tpoverlap/overlap/shard_geometry.hpp>
 #include <tpoverlap/schedule/program.hpp>
 
@@ -118,8 +119,13 @@ class issuer {
       case operation_kind::join: break;
       case operation_kind::gemm: run_functor(in, op, rows, memory, compute); break;
       case operation_kind::exchange: exchange(i, op, memory); break;
-      case operation_kind::reduce: reduce(in, op, memory); break;
-      case operation_kind::copy: copy(in, op, rows, memory); break;
+      // Backends may have these two in a library of their own, which only programs that use them should need.
+      case operation_kind::reduce:
+        if constexpr (detail::uses(program, operation_kind::reduce)) reduce(in, op, memory);
+        break;
+      case operation_kind::copy:
+        if constexpr (detail::uses(program, operation_kind::copy)) copy(in, op, rows, memory);
+        break;
       default: collective(i, op, rows, memory); break;
     }
     mark(in, i, moment::ended);

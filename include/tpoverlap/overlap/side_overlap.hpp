@@ -222,6 +222,12 @@ class overlap<independent_side_work<Strategy>, World, Communicator, Functor, Rec
     this->in_flight_ = false;
   }
 
+  /// After a join that failed: nothing may be left running on memory that its owner thinks free.
+  void give_up() noexcept {
+    if constexpr (has_drain<Communicator>) this->communicator().drain();
+    this->in_flight_ = false;
+  }
+
   Functor functor_;
   collective_shape shape_;
   operands checked_{};

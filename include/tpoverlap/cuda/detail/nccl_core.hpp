@@ -6,6 +6,7 @@
 
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/text.hpp>
+#include <tpoverlap/cuda/detail/call_watch.hpp>
 #include <tpoverlap/cuda/detail/clock.hpp>
 #include <tpoverlap/cuda/device_guard.hpp>
 #include <tpoverlap/cuda/error.hpp>
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace tpoverlap::inline v0::cu::detail {
@@ -63,6 +65,12 @@ class nccl_core {
     if (aborted()) raise(aborted_error{reason_.view(), rank_, where});
   }
 
+  /// Makes a call that may block until other ranks make theirs, as the first one to a peer does.
+  template <class Call>
+  ncclResult_t blocking(Call&& call) {
+    return watch_.guard(call);
+  }
+
   /// Takes the result of a call. Anything but success aborts: ranks would no longer agree about what was issued.
   void settle(ncclResult_t code, char const* call, call_site where) {
     auto const limit = clock::now() + options_.time_limit;
@@ -75,6 +83,7 @@ class nccl_core {
   }
 
   [[noreturn]] void fail(ncclResult_t code, char const* call, call_site where) {
+    if (aborted() && late_.load()) raise(timeout_error{reason_.view(), rank_, where});
     refuse_after_abort(where);
     bounded_text<200> const detail{text_view{ncclGetLastError(comm_)}};
     nccl_error const failure{code, call, detail.view(), rank_, where};
@@ -85,7 +94,7 @@ class nccl_core {
   /// Polls the stream and the communicator's asynchronous error until the stream is done.
   void await(stream_ref in, call_site where) {
     auto const limit = clock::now() + options_.time_limit;
-    device_guard const on{in.device()};
+    device_guard const on{in.device(), std::nothrow};
     for (int glances = 0;; ++glances) {
       refuse_after_abort(where);
       cudaError_t const state = cudaStreamQuery(in.handle());
@@ -185,6 +194,12 @@ class nccl_core {
   std::mutex ending_;
   bounded_text<400> reason_;  // written once, before `aborted_`
   std::atomic<bool> aborted_{false};
+  std::atomic<bool> late_{false};  // a call was ended because it took too long
+  call_watch watch_{
+      options_.time_limit, [this] {
+        late_.store(true);
+        end("a call did not return within the time limit: a peer did not come, or cannot be reached");
+      }};
 };
 
 }  // namespace tpoverlap::inline v0::cu::detail

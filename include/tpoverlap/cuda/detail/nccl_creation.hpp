@@ -111,7 +111,18 @@ inline ncclComm_t taken(nccl_outcome const& outcome, char const* call, int rank)
 
 /// Ranks that are still busy elsewhere are waited for within the time limit; after that the rest is left to the system.
 inline void destroy_nccl(ncclComm_t comm, int device, nccl_options const& options) noexcept {
-  (void)in_time(device, options.time_limit, [comm](ncclComm_t*) { return ncclCommDestroy(comm); });
+  auto const destroy = [&] {
+    (void)in_time(device, options.time_limit, [comm](ncclComm_t*) { return ncclCommDestroy(comm); });
+  };
+#if defined(__cpp_exceptions)
+  try {
+    destroy();
+  } catch (...) {
+    (void)ncclCommAbort(comm);  // there is no memory, or no thread: that much must do
+  }
+#else
+  destroy();
+#endif
 }
 
 }  // namespace tpoverlap::inline v0::cu::detail

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace tpoverlap::inline v0::cu::detail {
@@ -42,24 +43,18 @@ class nccl_registry {
     entries_.push_back(made);
   }
 
-  /// After an abort NCCL has forgotten its buffers already.
-  void remove(nccl_core& core, void* data) {
-    if (core.options().registration == nccl_registration::off) return;
+  /// Called by destructors, so a failure aborts instead of throwing. After an abort NCCL has forgotten its buffers.
+  void remove(nccl_core& core, void* data) noexcept {
     auto const first = reinterpret_cast<std::uintptr_t>(data);
     for (auto at = entries_.begin(); at != entries_.end(); ++at) {
       if (at->first != first) continue;
       entry const gone = *at;
       entries_.erase(at);
       if (core.aborted()) return;
-      constexpr call_site where{.operation = "deregister_buffer"};
-      device_guard const on{core.device()};
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
-      if (gone.window != nullptr) {
-        return core.settle(ncclCommWindowDeregister(core.handle(), static_cast<ncclWindow_t>(gone.window)),
-                           "ncclCommWindowDeregister", where);
-      }
-#endif
-      return core.settle(ncclCommDeregister(core.handle(), gone.handle), "ncclCommDeregister", where);
+      device_guard const on{core.device(), std::nothrow};
+      ncclResult_t const code = forget(core.handle(), gone);
+      if (code != ncclSuccess && code != ncclInProgress) core.end("NCCL could not deregister a buffer");
+      return;
     }
   }
 
@@ -83,6 +78,13 @@ class nccl_registry {
     void* handle;  // of ncclCommRegister
     void* window;  // of ncclCommWindowRegister
   };
+
+  static ncclResult_t forget(ncclComm_t comm, entry const& gone) noexcept {
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+    if (gone.window != nullptr) return ncclCommWindowDeregister(comm, static_cast<ncclWindow_t>(gone.window));
+#endif
+    return ncclCommDeregister(comm, gone.handle);
+  }
 
   static void add_symmetric([[maybe_unused]] nccl_core& core, [[maybe_unused]] void* data,
                             [[maybe_unused]] std::size_t bytes, [[maybe_unused]] entry& made,
