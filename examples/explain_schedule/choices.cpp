@@ -47,6 +47,27 @@ void add_count(CLI::App& app, std::string const& flag, int& value, int least,
   app.add_option(flag, value, description)->type_name("N")->check(CLI::Validator{check, ""});
 }
 
+/// A ratio of two numbers, as in 2:1.
+void add_ratio(CLI::App& app, std::string const& flag, tpo::chunk_ratio& value,
+               std::string const& description) {
+  auto const read = [](std::string const& text, tpo::chunk_ratio& ratio) {
+    char const* const end = text.data() + text.size();
+    auto const earlier = std::from_chars(text.data(), end, ratio.earlier);
+    if (earlier.ec != std::errc{} || earlier.ptr == end || *earlier.ptr != ':') return false;
+    auto const later = std::from_chars(earlier.ptr + 1, end, ratio.later);
+    return later.ec == std::errc{} && later.ptr == end && ratio.earlier >= 1 && ratio.later >= 1;
+  };
+  auto const check = [read](std::string const& text) {
+    tpo::chunk_ratio ratio;
+    return read(text, ratio) ? std::string{}
+                             : text + " is not a ratio of two whole numbers from 1 on, as 2:1 is";
+  };
+  app.add_option_function<std::string>(
+         flag, [&value, read](std::string const& text) { read(text, value); }, description)
+      ->type_name("N:N")
+      ->check(CLI::Validator{check, ""});
+}
+
 void declare_options(CLI::App& app, choices& chosen) {
   add_choice(app, "--class", chosen.edge,
              {{"ag", dependency_class::gather},
@@ -64,6 +85,7 @@ void declare_options(CLI::App& app, choices& chosen) {
              "how the edge is cut; the last three are bulk (ring)");
   add_count(app, "--ranks", chosen.ranks, 1, "ranks in the group (4)");
   add_count(app, "--chunks", chosen.chunks, 1, "row ranges a shard is cut into (1, pipeline 4)");
+  add_ratio(app, "--ratio", chosen.ratio, "size of each chunk to the one behind it (1:1)");
   add_count(app, "--depth", chosen.depth, 0, "landing slots of ring and direct, 0 for one a shard (0)");
   add_choice(app, "--direction", chosen.way,
              {{"forward", tpo::direction::forward},
@@ -112,6 +134,8 @@ void check_together(CLI::App const& app, choices const& c) {
                          : "--class bulk takes all_gather, reduce_scatter or all_reduce; choose one");
   }
   only_if(app, "--chunks", !bulk && c.strategy != policy::blocking, "this policy cuts nothing; leave it out");
+  only_if(app, "--ratio", !bulk && c.chunks > 1,
+          "there are no two chunks to be sized; leave it out or add --chunks 2");
   only_if(app, "--depth", ring || c.strategy == policy::direct,
           "only ring and direct have landing slots; leave it out");
   only_if(app, "--direction", ring, "only a ring has a direction; leave it out or choose --policy ring");
@@ -132,6 +156,11 @@ void check_together(CLI::App const& app, choices const& c) {
   if (reduces && c.way == tpo::direction::both && c.chunks < 2) {
     throw CLI::ValidationError("--direction",
                                "a reduction goes both ways with two chunks or more; add --chunks 2");
+  }
+  if (!c.ratio.cuts(c.chunks)) {
+    throw CLI::ValidationError("--ratio",
+                               "its powers, the sizes of chunks, exceed 2147483647 together; lower "
+                               "--chunks, or choose smaller numbers");
   }
   if (c.rank >= c.ranks) {
     throw CLI::ValidationError("--rank", "ranks are 0 to " + std::to_string(c.ranks - 1) +

@@ -18,6 +18,7 @@ struct choices {
   int ranks = 4;
   int chunks = 1;
   int depth = 0;
+  tpoverlap::chunk_ratio ratio;
   tpoverlap::direction way = tpoverlap::direction::forward;
   tpoverlap::gather gather;
   tpoverlap::reduction reduction;

@@ -72,7 +72,7 @@ int explain(choices const& chosen, tpo::program_view const& program) {
 template <class Strategy>
 int explain_gather(choices const& chosen, Strategy const& strategy) {
   tpo::gather_builder builder{tpo::group_of(strategy, chosen.ranks), chosen.chunks, chosen.gather,
-                              chosen.depth};
+                              chosen.depth, tpo::ratio_of(strategy)};
   emit(builder, strategy);
   builder.program().finish();
   synchronize(builder.program());
@@ -81,7 +81,8 @@ int explain_gather(choices const& chosen, Strategy const& strategy) {
 
 template <class Strategy>
 int explain_reduction(choices const& chosen, Strategy const& strategy) {
-  tpo::reduction_builder builder{tpo::group_of(strategy, chosen.ranks), chosen.chunks, chosen.reduction};
+  tpo::reduction_builder builder{tpo::group_of(strategy, chosen.ranks), chosen.chunks, chosen.reduction,
+                                 tpo::ratio_of(strategy)};
   emit(builder, strategy);
   builder.program().finish();
   synchronize(builder.program());
@@ -106,12 +107,15 @@ int explain_edge(choices const& chosen, Strategy const& strategy) {
 int explain_policy(choices const& chosen) {
   int const chunks = chosen.chunks;
   int const depth = chosen.depth;
+  tpo::chunk_ratio const ratio = chosen.ratio;
   switch (chosen.strategy) {
     case policy::blocking: return explain_edge(chosen, tpo::blocking{});
     case policy::ring:
-      return explain_edge(chosen, tpo::ring{.chunks = chunks, .way = chosen.way, .depth = depth});
-    case policy::direct: return explain_edge(chosen, tpo::direct{.chunks = chunks, .depth = depth});
-    case policy::pipeline: return explain_edge(chosen, tpo::pipeline{.chunks = chunks});
+      return explain_edge(chosen,
+                          tpo::ring{.chunks = chunks, .way = chosen.way, .depth = depth, .ratio = ratio});
+    case policy::direct:
+      return explain_edge(chosen, tpo::direct{.chunks = chunks, .depth = depth, .ratio = ratio});
+    case policy::pipeline: return explain_edge(chosen, tpo::pipeline{.chunks = chunks, .ratio = ratio});
     case policy::all_gather: return explain_side_work(chosen, tpo::all_gather{});
     case policy::reduce_scatter: return explain_side_work(chosen, tpo::reduce_scatter{});
     case policy::all_reduce: return explain_side_work(chosen, tpo::all_reduce{});

@@ -24,6 +24,12 @@ static_assert(
 static_assert(schedule<producer_before_consumer<ring{.way = direction::both}>, 4>::verdict.verified());
 static_assert(schedule<consumer_before_reduction<direct{}>, 4>::verdict.verified());
 static_assert(schedule<independent_side_work<all_gather{}>, 4>::verdict.verified());
+static_assert(schedule<producer_before_consumer<ring{.chunks = 2, .ratio = {1, 1}}>, 4>::verdict.verified());
+static_assert(schedule<consumer_before_reduction<pipeline{.ratio = {1, 2}}>, 4>::verdict.verified());
+static_assert(
+    schedule<producer_before_consumer<direct{.chunks = 31, .ratio = {2, 1}}>, 2>::verdict.verified());
+static_assert(
+    schedule<consumer_before_reduction<direct{.chunks = 3, .ratio = {1, 9}}>, 2>::verdict.verified());
 
 #if defined(CASE_1)  // CASE_1: E001
 static_assert(world<0>::size == 0);
@@ -53,4 +59,14 @@ static_assert(schedule<producer_before_consumer<all_gather{}>, 4>::verdict.verif
 static_assert(schedule<consumer_before_reduction<unknown_strategy{}>, 4>::verdict.verified());
 #elif defined(CASE_12)  // CASE_12: E007
 static_assert(schedule<independent_side_work<ring{}>, 4>::verdict.verified());
+#elif defined(CASE_13)  // CASE_13: E038
+static_assert(schedule<producer_before_consumer<ring{.chunks = 2, .ratio = {0, 1}}>, 4>::verdict.verified());
+#elif defined(CASE_14)  // CASE_14: E038
+static_assert(schedule<consumer_before_reduction<pipeline{.ratio = {1, -2}}>, 4>::verdict.verified());
+#elif defined(CASE_15)  // CASE_15: E039
+static_assert(
+    schedule<producer_before_consumer<direct{.chunks = 32, .ratio = {2, 1}}>, 2>::verdict.verified());
+#elif defined(CASE_16)  // CASE_16: E039
+static_assert(
+    schedule<consumer_before_reduction<direct{.chunks = 3, .ratio = {1, 65536}}>, 2>::verdict.verified());
 #endif

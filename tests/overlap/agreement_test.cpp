@@ -130,6 +130,7 @@ TEST_CASE("policies have to agree", "[agreement]") {
   differ(producer_before_consumer<ring{.chunks = 3}>{});
   differ(producer_before_consumer<ring{.chunks = 2, .way = direction::backward}>{});
   differ(producer_before_consumer<ring{.chunks = 2, .depth = 2}>{});
+  differ(producer_before_consumer<ring{.chunks = 2, .ratio = {2, 1}}>{});
   differ(producer_before_consumer<direct{.chunks = 2}>{});
   differ(producer_before_consumer<blocking{}>{});
   differ(ring_reduce{});

@@ -29,12 +29,14 @@ using some_worlds = std::integer_sequence<int, 1, 2, 3, 4, 5>;
 [[nodiscard]] policy_cases gather_direct_cases();
 [[nodiscard]] policy_cases gather_contraction_cases();
 [[nodiscard]] policy_cases gather_kept_cases();
+[[nodiscard]] policy_cases gather_graded_cases();
 [[nodiscard]] policy_cases gather_optimized_cases();
 
 [[nodiscard]] policy_cases reduction_ring_cases();
 [[nodiscard]] policy_cases reduction_direct_cases();
 [[nodiscard]] policy_cases reduction_everywhere_cases();
 [[nodiscard]] policy_cases reduction_wide_cases();
+[[nodiscard]] policy_cases reduction_graded_cases();
 [[nodiscard]] policy_cases reduction_optimized_cases();
 
 [[nodiscard]] policy_cases side_cases();

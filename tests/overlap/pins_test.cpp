@@ -25,6 +25,8 @@ inline constexpr bool plain = std::is_trivially_copyable_v<T>&& std::is_standard
 
 static_assert(as_argument<ring{.chunks = 2, .way = direction::both, .depth = 3}>::value ==
               ring{.chunks = 2, .way = direction::both, .depth = 3});
+static_assert(as_argument<ring{.chunks = 2, .ratio = {.earlier = 2, .later = 1}}>::value.ratio ==
+              chunk_ratio{2, 1});
 static_assert(as_argument<direct{.chunks = 2}>::value == direct{.chunks = 2});
 static_assert(as_argument<pipeline{}>::value == pipeline{.chunks = 4});
 static_assert(as_argument<blocking{}>::value == blocking{});
@@ -36,10 +38,10 @@ static_assert(as_argument<reduction{.reduce_in = reduction_type::float64}>::valu
               reduction{.reduce_in = reduction_type::float64});
 static_assert(as_argument<violation{.broken = rule::race, .first = 3}>::value.first == 3);
 static_assert(as_argument<rank_group{4}>::value == rank_group{4});
-static_assert(as_argument<program_size{1, 2, 3, 4}>::value.waits == 4);
+static_assert(as_argument<program_size{1, 2, 3, 4, 5}>::value.waits == 5);
 
 static_assert(ring{} == ring{.chunks = 1, .way = direction::forward, .depth = 0});
-static_assert(!(ring{} == ring{.chunks = 2}));
+static_assert(!(ring{} == ring{.chunks = 2}) && !(ring{} == ring{.ratio = {2, 1}}));
 static_assert(gather{} == gather{.dimension = gathered_dimension::rows, .keep_gathered = false});
 static_assert(reduction{} == reduction{.result = reduction_result::reduce_scatter,
                                        .accumulate = accumulation::separate,
@@ -52,9 +54,10 @@ static_assert(std::is_empty_v<producer_before_consumer<ring{}>> && std::is_empty
 static_assert(std::is_same_v<producer_before_consumer<ring{}>, producer_before_consumer<ring{.chunks = 1}>>);
 static_assert(!std::is_same_v<producer_before_consumer<ring{}>, producer_before_consumer<ring{.chunks = 2}>>);
 
-static_assert(plain<ring> && sizeof(ring) == 12);
-static_assert(plain<direct> && sizeof(direct) == 8);
-static_assert(plain<pipeline> && sizeof(pipeline) == 4);
+static_assert(plain<chunk_ratio> && sizeof(chunk_ratio) == 8);
+static_assert(plain<ring> && sizeof(ring) == 20);
+static_assert(plain<direct> && sizeof(direct) == 16);
+static_assert(plain<pipeline> && sizeof(pipeline) == 12);
 static_assert(plain<blocking> && std::is_empty_v<blocking>);
 static_assert(plain<gather> && sizeof(gather) == 3);
 static_assert(plain<reduction> && sizeof(reduction) == 3);

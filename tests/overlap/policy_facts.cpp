@@ -11,6 +11,8 @@ std::string name_of(policy_facts const& facts, int ranks) {
   std::string name = routes[static_cast<int>(facts.route)];
   name += ways[static_cast<int>(facts.way)];
   name += ", " + std::to_string(facts.chunks) + " chunks";
+  if (facts.ratio.earlier != facts.ratio.later)
+    name += " " + std::to_string(facts.ratio.earlier) + ":" + std::to_string(facts.ratio.later);
   if (facts.depth > 0) name += ", depth " + std::to_string(facts.depth);
   if (facts.gathers.dimension == gathered_dimension::contraction) name += ", contraction";
   if (facts.gathers.operand == gathered_operand::right) name += " of the right operand";
@@ -26,19 +28,41 @@ namespace {
 
 row_range everything(std::vector<row_range> const& shards) { return {0, shards.back().end()}; }
 
-row_piece piece_of(std::vector<row_range> const& shards, int shard, int chunk, int chunks) {
-  return {shard, chunk, chunk_of(shards[static_cast<std::size_t>(shard)], chunk, chunks)};
+row_piece piece_of(std::vector<row_range> const& shards, int shard, int chunk,
+                   std::vector<int> const& weights) {
+  return {shard, chunk, chunk_of(shards[static_cast<std::size_t>(shard)], chunk, weights)};
+}
+
+/// `chunks` numbers, each to the next as the ratio says.
+std::vector<int> graded(chunk_ratio ratio, int chunks) {
+  std::vector<int> weights(1, 1);
+  for (int c = 1; c < chunks; ++c) {
+    int const last = weights.back() * ratio.later;
+    for (int& weight : weights) weight *= ratio.earlier;
+    weights.push_back(last);
+  }
+  return weights;
 }
 
 }  // namespace
+
+std::vector<int> gathered_weights(policy_facts const& facts) { return graded(facts.ratio, facts.chunks); }
+
+std::vector<int> reduced_weights(policy_facts const& facts) {
+  if (facts.way != direction::both) return graded(facts.ratio, facts.chunks);
+  std::vector<int> weights = graded(facts.ratio, (facts.chunks + 1) / 2);
+  for (std::size_t c = 0; static_cast<int>(weights.size()) < facts.chunks; ++c) weights.push_back(weights[c]);
+  return weights;
+}
 
 std::vector<row_piece> gathered_pieces(policy_facts const& facts, std::vector<row_range> const& shards,
                                        int rank) {
   int const ranks = static_cast<int>(shards.size());
   int const chunks = facts.chunks;
+  std::vector<int> const weights = gathered_weights(facts);
   auto const at = [&](int step) { return ((rank + step) % ranks + ranks) % ranks; };
   std::vector<row_piece> pieces;
-  auto const add = [&](int step, int chunk) { pieces.push_back(piece_of(shards, at(step), chunk, chunks)); };
+  auto const add = [&](int step, int chunk) { pieces.push_back(piece_of(shards, at(step), chunk, weights)); };
 
   switch (facts.route) {
     case routing::blocking: return {{-1, 0, everything(shards)}};
@@ -78,7 +102,7 @@ std::vector<row_piece> partial_pieces(policy_facts const& facts, std::vector<row
   if (whole) return {{-1, 0, everything(shards)}};
   std::vector<row_piece> pieces;
   for (int s = 0; s < ranks; ++s)
-    for (int c = 0; c < facts.chunks; ++c) pieces.push_back(piece_of(shards, s, c, facts.chunks));
+    for (int c = 0; c < facts.chunks; ++c) pieces.push_back(piece_of(shards, s, c, reduced_weights(facts)));
   return pieces;
 }
 

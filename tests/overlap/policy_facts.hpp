@@ -21,17 +21,20 @@ struct policy_facts {
   int chunks = 1;
   direction way = direction::forward;
   int depth = 0;
+  chunk_ratio ratio;
   gather gathers;     ///< of producer_before_consumer
   reduction reduces;  ///< of consumer_before_reduction
 };
 
 constexpr policy_facts facts_of(blocking const&) { return {}; }
-constexpr policy_facts facts_of(ring const& s) { return {routing::ring, s.chunks, s.way, s.depth, {}, {}}; }
+constexpr policy_facts facts_of(ring const& s) {
+  return {routing::ring, s.chunks, s.way, s.depth, s.ratio, {}, {}};
+}
 constexpr policy_facts facts_of(direct const& s) {
-  return {routing::direct, s.chunks, direction::forward, s.depth, {}, {}};
+  return {routing::direct, s.chunks, direction::forward, s.depth, s.ratio, {}, {}};
 }
 constexpr policy_facts facts_of(pipeline const& s) {
-  return {routing::pipeline, s.chunks, direction::forward, 0, {}, {}};
+  return {routing::pipeline, s.chunks, direction::forward, 0, s.ratio, {}, {}};
 }
 
 template <auto Strategy, gather Options>
@@ -55,6 +58,10 @@ struct row_piece {
   int chunk = 0;
   row_range rows;
 };
+
+/// Relative sizes of the chunks of a shard that is gathered, or reduced.
+[[nodiscard]] std::vector<int> gathered_weights(policy_facts const& facts);
+[[nodiscard]] std::vector<int> reduced_weights(policy_facts const& facts);
 
 /// The pieces that a gather hands to its functor, in the order in which `rank` does so.
 [[nodiscard]] std::vector<row_piece> gathered_pieces(policy_facts const& facts,

@@ -102,7 +102,8 @@ void reduction_rank<T>::add_in_order(expectation& call) {
   }
   for (int owner = 0; owner < ranks_; ++owner) {
     for (int c = 0; c < facts_.chunks; ++c) {
-      row_range const rows = chunk_of(call.shards[static_cast<std::size_t>(owner)], c, facts_.chunks);
+      row_range const rows =
+          chunk_of(call.shards[static_cast<std::size_t>(owner)], c, reduced_weights(facts_));
       std::vector<int> const order = order_of_addition(facts_, ranks_, owner, c);
       for (std::int64_t i = rows.first; i < rows.end(); ++i) {
         if (i < call.rows.first || i >= call.rows.end()) continue;
@@ -123,7 +124,8 @@ template <class Sum>
 void reduction_rank<T>::chain_in_order(expectation& call, gemm_issuer<T, Sum> gemm) {
   for (int owner = 0; owner < ranks_; ++owner) {
     for (int c = 0; c < facts_.chunks; ++c) {
-      row_range const rows = chunk_of(call.shards[static_cast<std::size_t>(owner)], c, facts_.chunks);
+      row_range const rows =
+          chunk_of(call.shards[static_cast<std::size_t>(owner)], c, reduced_weights(facts_));
       if (rows.count == 0 || rows.first < call.rows.first || rows.first >= call.rows.end()) continue;
       matrix<Sum> bucket{rows.count, shape_.columns};
       bool first = true;

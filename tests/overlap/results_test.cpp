@@ -22,6 +22,7 @@ policy_cases gathers() {
   append(all, gather_direct_cases());
   append(all, gather_contraction_cases());
   append(all, gather_kept_cases());
+  append(all, gather_graded_cases());
   return all;
 }
 
@@ -32,6 +33,7 @@ policy_cases reductions() {
   append(all, reduction_direct_cases());
   append(all, reduction_everywhere_cases());
   append(all, reduction_wide_cases());
+  append(all, reduction_graded_cases());
   return all;
 }
 

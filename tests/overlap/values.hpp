@@ -146,11 +146,20 @@ inline std::vector<row_range> shards_of(std::vector<std::int64_t> const& rows, s
   return shards;
 }
 
-/// Chunk `chunk` of `chunks` of a shard, in the rows of the whole matrix.
-inline row_range chunk_of(row_range shard, int chunk, int chunks) {
+/// Chunk `chunk` of a shard whose chunks have the relative sizes `weights`, in the rows of the whole matrix: row after row
+/// goes to the chunk that has least of what its weight asks for.
+inline row_range chunk_of(row_range shard, int chunk, std::vector<int> const& weights) {
+  std::vector<std::int64_t> counts(weights.size(), 0);
+  for (std::int64_t row = 0; row < shard.count; ++row) {
+    std::size_t next = 0;
+    for (std::size_t c = 1; c < weights.size(); ++c) {
+      if (weights[c] * (counts[next] + 1) > weights[next] * (counts[c] + 1)) next = c;
+    }
+    ++counts[next];
+  }
   std::int64_t first = shard.first;
-  for (int c = 0; c < chunk; ++c) first += shard.count / chunks + (c < shard.count % chunks ? 1 : 0);
-  return {first, shard.count / chunks + (chunk < shard.count % chunks ? 1 : 0)};
+  for (int c = 0; c < chunk; ++c) first += counts[static_cast<std::size_t>(c)];
+  return {first, counts[static_cast<std::size_t>(chunk)]};
 }
 
 }  // namespace tpoverlap_test

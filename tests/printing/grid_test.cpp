@@ -127,3 +127,21 @@ TEST_CASE("without additions and copies the grid is as long as the critical path
   });
   CHECK(compared > 20);
 }
+
+TEST_CASE("sizes of chunks stand below a grid, shortened if there are many", "[grid]") {
+  auto const sizes = [](std::string const& text) {
+    std::string found;
+    for (std::string const& line : lines_of(text)) {
+      if (std::size_t const end = line.find("  sizes of a shard's chunks, drawn alike");
+          end != std::string::npos)
+        found += line.substr(0, end);
+    }
+    return found;
+  };
+  CHECK(sizes(printed(producer_before_consumer<ring{.chunks = 3}>{}, 2, grid)) == "");
+  CHECK(sizes(printed(producer_before_consumer<ring{.chunks = 3, .ratio = halving}>{}, 2, grid)) == "4:2:1");
+  CHECK(sizes(printed(producer_before_consumer<direct{.chunks = 8, .ratio = halving}>{}, 2, grid)) ==
+        "128:64:32:16:8:4:2:1");
+  CHECK(sizes(printed(producer_before_consumer<direct{.chunks = 9, .ratio = halving}>{}, 2, grid)) ==
+        "256:128:64:32:16:8:...:1");
+}

@@ -48,6 +48,16 @@ TEST_CASE("the memory of a pipeline lies chunk by chunk", "[memory]") {
 )");
 }
 
+TEST_CASE("chunks that are not alike have their sizes named", "[memory]") {
+  CHECK(
+      printed(producer_before_consumer<direct{.chunks = 3, .depth = 2, .ratio = halving}>{}, 3, memory) ==
+      R"(  input     caller     1 slot of one shard, 3 chunks a shard, sized 4:2:1; the rank's own shard; the input's type
+  gathered  workspace  2 slots of one shard each, 3 chunks a shard, sized 4:2:1; each slot takes whichever shard comes; the input's type
+  output    caller     3 slots of one shard each, 3 chunks a shard, sized 4:2:1; shard after shard in rank order; the output's type
+  workspace in all: 2 shards of the input's type
+)");
+}
+
 TEST_CASE("what the caller keeps is not workspace, and a contraction has one result", "[memory]") {
   CHECK(printed(producer_before_consumer<direct{}, summed>{}, 2, memory) ==
         R"(  input     caller     1 slot of one shard, 1 chunk a shard; the rank's own shard; the input's type

@@ -26,6 +26,7 @@ inline constexpr tpoverlap::gather summed{.dimension = tpoverlap::gathered_dimen
                                           .keep_gathered = true};
 inline constexpr tpoverlap::reduction wide{.result = tpoverlap::reduction_result::all_reduce,
                                            .reduce_in = tpoverlap::reduction_type::float32};
+inline constexpr tpoverlap::chunk_ratio halving{.earlier = 2, .later = 1};
 inline constexpr tpoverlap::reduction fused{.accumulate = tpoverlap::accumulation::fused};
 
 /// Runs `use(program_view)` on a program of every class and strategy, for several world sizes.
@@ -39,6 +40,7 @@ void for_each_program(Use use) {
     with_program(producer_before_consumer<ring{.depth = 2}>{}, ranks, call);
     with_program(producer_before_consumer<direct{.chunks = 2}, summed>{}, ranks, call);
     with_program(producer_before_consumer<pipeline{.chunks = 2}>{}, ranks, call);
+    with_program(producer_before_consumer<pipeline{.ratio = halving}>{}, ranks, call);
     with_program(consumer_before_reduction<blocking{}, wide>{}, ranks, call);
     with_program(consumer_before_reduction<ring{.chunks = 2}, wide>{}, ranks, call);
     with_program(consumer_before_reduction<ring{.chunks = 2, .way = direction::both}, fused>{}, ranks, call);
@@ -54,7 +56,8 @@ void for_each_program(Use use) {
 class editable_program {
  public:
   explicit editable_program(tpoverlap::program_view const& p)
-      : buffers(p.buffers, p.buffers + p.buffer_count),
+      : weights(p.weights, p.weights + p.chunks),
+        buffers(p.buffers, p.buffers + p.buffer_count),
         operations(p.operations, p.operations + p.operation_count),
         accesses(p.accesses, p.accesses + p.access_count),
         waits(p.waits, p.waits + p.wait_count),
@@ -62,6 +65,7 @@ class editable_program {
 
   [[nodiscard]] tpoverlap::program_view view() const {
     tpoverlap::program_view p = view_;
+    p.weights = weights.data();
     p.buffers = buffers.data();
     p.operations = operations.data();
     p.accesses = accesses.data();
@@ -69,6 +73,7 @@ class editable_program {
     return p;
   }
 
+  std::vector<int> weights;
   std::vector<tpoverlap::buffer> buffers;
   std::vector<tpoverlap::operation> operations;
   std::vector<tpoverlap::tile_access> accesses;

@@ -55,6 +55,14 @@ TEST_CASE("a reduction by ring in words", "[text]") {
 )");
 }
 
+TEST_CASE("chunks that are not alike have their sizes in the last line", "[text]") {
+  auto const last_line = [](std::string const& text) { return lines_of(text).back(); };
+  CHECK(last_line(printed(producer_before_consumer<ring{.chunks = 3, .ratio = halving}>{}, 2, text_for(0))) ==
+        "  sizes of a shard's chunks: 4:2:1");
+  CHECK(last_line(printed(producer_before_consumer<ring{.chunks = 3}>{}, 2, text_for(0))).find("join") !=
+        std::string::npos);
+}
+
 TEST_CASE("pipelines in words", "[text]") {
   CHECK(printed(producer_before_consumer<pipeline{.chunks = 2}>{}, 4, text_for(1)) ==
         R"(  0  compute        fork        begins on the caller's stream
@@ -86,7 +94,8 @@ TEST_CASE("every operation has one line, with its number, kind and waits", "[tex
   for_each_program([](program_view const& p) {
     for (int rank = 0; rank < p.group.ranks; ++rank) {
       std::vector<std::string> const lines = lines_of(to_text(p, rank));
-      REQUIRE(static_cast<int>(lines.size()) == p.operation_count);
+      bool const graded = p.weights[0] != p.weights[p.chunks - 1];
+      REQUIRE(static_cast<int>(lines.size()) == p.operation_count + (graded ? 1 : 0));
       for (int i = 0; i < p.operation_count; ++i) {
         operation const& op = p.operations[i];
         std::string const& line = lines[static_cast<std::size_t>(i)];

@@ -17,6 +17,7 @@ struct editable_program {
   int chunks = 1;
   int lanes = 1;
   int events = 0;
+  std::vector<int> weights{1};
   std::vector<tpoverlap::buffer> buffers;
   std::vector<tpoverlap::operation> operations;
   std::vector<tpoverlap::tile_access> accesses;
@@ -28,6 +29,7 @@ struct editable_program {
         chunks{p.chunks},
         lanes{p.lanes},
         events{p.events},
+        weights(p.weights, p.weights + p.chunks),
         buffers(p.buffers, p.buffers + p.buffer_count),
         operations(p.operations, p.operations + p.operation_count),
         accesses(p.accesses, p.accesses + p.access_count),
@@ -38,6 +40,7 @@ struct editable_program {
             chunks,
             lanes,
             events,
+            weights.data(),
             buffers.data(),
             operations.data(),
             accesses.data(),

@@ -6,6 +6,7 @@
 
 #include <tpoverlap/concepts/communicator.hpp>
 #include <tpoverlap/core/element.hpp>
+#include <tpoverlap/core/partition.hpp>
 #include <tpoverlap/overlap/recording.hpp>
 #include <tpoverlap/overlap/shard_geometry.hpp>
 #include <tpoverlap/schedule/program.hpp>
@@ -64,6 +65,7 @@ class issuer {
   /// `slot_rows` is the number of rows that one landing slot has room for.
   issuer(Communicator& comm, std::int64_t slot_rows, Recorder* recorder, char const* name)
       : comm_{comm}, slot_rows_{slot_rows}, recording_{recorder, program, comm.rank(), name} {
+    cut_in_proportion(slot_rows, program.weights, program.chunks, slot_chunk_first_);
     for (int l = 1; l < program.lanes; ++l) lanes_[l] = &comm.lane(l);
   }
   issuer(issuer const&) = delete;
@@ -195,7 +197,7 @@ class issuer {
       case layout::by_chunk: return rows.by_chunk(shard, chunk);
       // Chunks begin where those of the largest shard do: shards of different sizes follow each other in one slot,
       // and one's chunk must not lie on another's.
-      case layout::by_slot: return slot * slot_rows_ + even_part(slot_rows_, program.chunks, chunk).first;
+      case layout::by_slot: return slot * slot_rows_ + slot_chunk_first_[chunk];
       case layout::whole: return 0;
     }
     return 0;
@@ -376,6 +378,7 @@ class issuer {
   stream* lanes_[program.lanes]{};
   typename backend::event events_[program.events > 0 ? program.events : 1];
   std::int64_t slot_rows_;
+  std::int64_t slot_chunk_first_[program.chunks + 1];  ///< of a shard that fills a slot
   std::uint64_t resolved_for_ = 0;
   resolved_access resolved_[program.access_count];
   [[no_unique_address]] recording<Recorder> recording_;

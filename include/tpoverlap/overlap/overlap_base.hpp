@@ -164,7 +164,7 @@ class overlap_base {
 
   void join(stream& caller) { issuer_.join(caller); }
 
-  shard_geometry<ranks, program.chunks> rows_;
+  shard_geometry<ranks, program.chunks> rows_{program.weights};
   buffer_memory memory_[program.buffer_count]{};
   bool in_flight_ = false;
 

@@ -11,10 +11,14 @@
 
 namespace tpoverlap::inline v0 {
 
-/// Row counts of `Ranks` shards, each cut evenly into `Chunks`. Setting the counts it already has costs a comparison.
+/// Row counts of `Ranks` shards, each cut into `Chunks` as a program's weights say. Setting the counts it already has
+/// costs a comparison.
 template <int Ranks, int Chunks>
 class shard_geometry {
  public:
+  /// `weights` has to outlive this object, as a schedule's does.
+  explicit shard_geometry(int const* weights) : weights_{weights} {}
+
   void set_even(std::int64_t rows) {
     if (version_ > 0 && rows == even_rows_) return;
     std::int64_t counts[Ranks];
@@ -51,8 +55,7 @@ class shard_geometry {
     first_[0] = 0;
     for (int s = 0; s < Ranks; ++s) {
       first_[s + 1] = first_[s] + rows_[s];
-      for (int c = 0; c < Chunks; ++c) chunk_first_[s][c] = even_part(rows_[s], Chunks, c).first;
-      chunk_first_[s][Chunks] = rows_[s];
+      cut_in_proportion(rows_[s], weights_, Chunks, chunk_first_[s]);
     }
     std::int64_t row = 0;
     for (int c = 0; c < Chunks; ++c) {
@@ -64,6 +67,7 @@ class shard_geometry {
     ++version_;
   }
 
+  int const* weights_;
   std::uint64_t version_ = 0;
   std::int64_t even_rows_ = -1;  ///< the total if the counts are its even split
   std::int64_t rows_[Ranks]{};

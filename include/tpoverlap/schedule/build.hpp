@@ -40,6 +40,19 @@ concept strategy_for = requires(Builder& builder, Strategy const& strategy) {
 
 namespace detail {
 
+/// What both classes that cut shards ask of the sizes of chunks.
+template <auto Strategy>
+struct sized {
+  static constexpr bool positive = ratio_of(Strategy).earlier >= 1 && ratio_of(Strategy).later >= 1;
+  static_assert(positive,
+                "tpoverlap[E038]: neighbouring chunks are sized in a ratio of positive numbers; set both "
+                "`earlier` and `later` of `ratio` to 1 or more, or leave it out for an even cut");
+  static_assert(!positive || ratio_of(Strategy).cuts(chunks_of(Strategy)),
+                "tpoverlap[E039]: the sizes of this many `chunks` are powers of `ratio` that exceed 2^31 - 1 "
+                "together; take fewer chunks, or a ratio of smaller numbers");
+  static constexpr bool rightly = true;
+};
+
 template <class Builder, class Use>
 constexpr auto finish_with(Builder& builder, Use use) {
   program_builder& program = builder.program();
@@ -67,6 +80,7 @@ constexpr auto with_program(producer_before_consumer<Strategy, Options>, int ran
       "pipeline, or a strategy with `constexpr void emit(gather_builder&, Strategy const&)`");
   static_assert(chunks_of(Strategy) >= 1,
                 "tpoverlap[E002]: a shard has at least one chunk; set `chunks` to 1 or more");
+  static_assert(detail::sized<Strategy>::rightly);
   static_assert(depth_of(Strategy) >= 0,
                 "tpoverlap[E003]: `depth` counts landing slots; set it to 0 (one for every shard) or more");
   static_assert(
@@ -78,10 +92,12 @@ constexpr auto with_program(producer_before_consumer<Strategy, Options>, int ran
       "tpoverlap[E008]: only a contraction can gather its right operand; set the gathered dimension to "
       "contraction, or gather the left operand");
   if constexpr (strategy_for<decltype(Strategy), gather_builder> && chunks_of(Strategy) >= 1 &&
-                depth_of(Strategy) >= 0 && (!Options.keep_gathered || depth_of(Strategy) == 0) &&
+                ratio_of(Strategy).cuts(chunks_of(Strategy)) && depth_of(Strategy) >= 0 &&
+                (!Options.keep_gathered || depth_of(Strategy) == 0) &&
                 (Options.operand == gathered_operand::left ||
                  Options.dimension == gathered_dimension::contraction)) {
-    gather_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, depth_of(Strategy)};
+    gather_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, depth_of(Strategy),
+                           ratio_of(Strategy)};
     emit(builder, Strategy);
     return detail::finish_with(builder, use);
   } else {
@@ -116,6 +132,7 @@ constexpr auto with_program(consumer_before_reduction<Strategy, Options>, int ra
       "direct, pipeline, or a strategy with `constexpr void emit(reduction_builder&, Strategy const&)`");
   static_assert(chunks_of(Strategy) >= 1,
                 "tpoverlap[E002]: a shard has at least one chunk; set `chunks` to 1 or more");
+  static_assert(detail::sized<Strategy>::rightly);
   static_assert(depth_of(Strategy) >= 0,
                 "tpoverlap[E003]: `depth` counts landing slots; set it to 0 (one for every shard) or more");
   static_assert(
@@ -127,10 +144,10 @@ constexpr auto with_program(consumer_before_reduction<Strategy, Options>, int ra
       "tpoverlap[E006]: a reduction goes both ways round by sending some chunks each way; set `chunks` to 2 "
       "or more, or choose one direction");
   if constexpr (strategy_for<decltype(Strategy), reduction_builder> && chunks_of(Strategy) >= 1 &&
-                depth_of(Strategy) >= 0 &&
+                ratio_of(Strategy).cuts(chunks_of(Strategy)) && depth_of(Strategy) >= 0 &&
                 (Options.accumulate == accumulation::separate || detail::can_fuse<decltype(Strategy)>)&&(
                     !detail::turns_both_ways(Strategy) || chunks_of(Strategy) >= 2)) {
-    reduction_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options};
+    reduction_builder builder{group_of(Strategy, ranks), chunks_of(Strategy), Options, ratio_of(Strategy)};
     emit(builder, Strategy);
     return detail::finish_with(builder, use);
   } else {

@@ -7,6 +7,8 @@
 #include <tpoverlap/schedule/tile_index.hpp>
 #include <tpoverlap/schedule/violation.hpp>
 
+#include <cstdint>
+
 namespace tpoverlap::inline v0::detail {
 
 /// Reads and writes that an operation kind may have. `many` means one or more.
@@ -120,10 +122,22 @@ constexpr bool fits_operands(program_view const& p, operation const& op) {
   return true;
 }
 
+/// Whether every chunk has a size, and all together one that rows can be divided by.
+constexpr bool fits_weights(program_view const& p) {
+  if (p.weights == nullptr) return false;
+  std::int64_t all = 0;
+  for (int c = 0; c < p.chunks; ++c) {
+    if (p.weights[c] < 1) return false;
+    all += p.weights[c];
+  }
+  return all <= 0x7fffffff;
+}
+
 constexpr violation check_structure(program_view const& p, tile_index const& tiles) {
   auto const broken = [](rule r, int at, int other = -1) { return violation{r, 0, at, other}; };
   int const count = p.operation_count;
-  if (!p.group.valid() || p.chunks < 1 || p.lanes < 1 || count < 2) return broken(rule::structure, -1);
+  if (!p.group.valid() || p.chunks < 1 || p.lanes < 1 || count < 2 || !fits_weights(p))
+    return broken(rule::structure, -1);
   if (p.operations[0].kind != operation_kind::fork || p.operations[0].lane != 0)
     return broken(rule::structure, 0);
   if (p.operations[count - 1].kind != operation_kind::join || p.operations[count - 1].lane != 0) {

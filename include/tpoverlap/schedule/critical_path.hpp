@@ -10,7 +10,7 @@
 namespace tpoverlap::inline v0 {
 
 /// Work along a chain: `gemm_tiles` tiles multiplied and `messages` tiles sent one after another. Additions and copies
-/// count as nothing.
+/// count as nothing, tiles count alike, whatever their size.
 struct path_length {
   int gemm_tiles = 0;
   int messages = 0;

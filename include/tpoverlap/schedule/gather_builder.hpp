@@ -21,8 +21,8 @@ inline constexpr int output = 2;    ///< the functor's result
 class gather_builder {
  public:
   /// `depth` landing slots, or 0 for a place for every shard.
-  constexpr gather_builder(rank_group group, int chunks, gather options, int depth)
-      : program_{group, chunks}, options_{options}, depth_{depth} {
+  constexpr gather_builder(rank_group group, int chunks, gather options, int depth, chunk_ratio ratio = {})
+      : program_{group, chunks, ratio}, options_{options}, depth_{depth} {
     bool const contraction = options.dimension == gathered_dimension::contraction;
     bool const keep = options.keep_gathered;
     int const ranks = group.ranks;

@@ -153,6 +153,8 @@ class grid_drawing {
     }
     auto const has = [&](operation_kind kind) { return seen[static_cast<int>(kind)]; };
     std::string text = "\n";
+    if (std::string const sizes = weight_words(p_); !sizes.empty())
+      append(text, concat(sizes, "  sizes of a shard's chunks, drawn alike\n"));
     if (has(operation_kind::gemm)) append(text, "gS.C  GEMM on shard S, chunk C\n");
     if (has(operation_kind::exchange)) append(text, "xS.C  exchange that brings shard S, chunk C\n");
     if (has(operation_kind::reduce)) append(text, "+S.C  addition to shard S, chunk C\n");
@@ -179,7 +181,7 @@ class grid_drawing {
 
 /// All ranks beside each other, one row for each rank and lane that has operations, and a legend below.
 ///
-/// A column is one step: a GEMM on one tile or one message of one tile; an addition or a copy, which the critical path
+/// A column is one step: a GEMM on one tile or one message of one tile, whatever its size; an addition or a copy, which the critical path
 /// counts as nothing, gets a column of its own, too. An operation stands in the first column in which everything
 /// before it, in its lane and among its waits, is done. Works for programs that `verify` accepts.
 [[nodiscard]] inline std::string to_grid(program_view const& program) {

@@ -44,12 +44,12 @@ namespace detail::printing {
   return "not cut";
 }
 
-/// "4 slots of one shard each, 2 chunks a shard"
+/// "4 slots of one shard each, 2 chunks a shard, sized 2:1"
 [[nodiscard]] inline std::string extent_words(program_view const& p, buffer const& b) {
   if (b.arrangement == layout::whole) return "one matrix";
   std::string const slots =
       b.slots == 1 ? "1 slot of one shard" : concat(b.slots, " slots of one shard each");
-  return concat(slots, ", ", counted(p.chunks, "chunk"), " a shard");
+  return concat(slots, ", ", chunking_words(p));
 }
 
 }  // namespace detail::printing

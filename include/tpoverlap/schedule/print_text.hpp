@@ -28,7 +28,8 @@ namespace detail::printing {
 }  // namespace detail::printing
 
 /// Every operation of `rank`, one line each: number, lane, kind, what it does with which tiles and peers, and the
-/// operations of other lanes that it waits for. Operations of one lane run one after another without waits.
+/// operations of other lanes that it waits for. Operations of one lane run one after another without waits. Chunks
+/// that are not alike have their sizes in a line at the end.
 ///
 /// **Units**: `rank` is 0..P-1.
 /// **Example**: `  5  compute        gemm      gathered shard 2 chunk 0 into output shard 2 chunk 0; waits for 3`
@@ -51,6 +52,8 @@ namespace detail::printing {
                                       words::action_words(program, op, rank, ", "),
                                       words::wait_words(program, op), "\n"));
   }
+  if (std::string const sizes = words::weight_words(program); !sizes.empty())
+    words::append(text, words::concat("  sizes of a shard's chunks: ", sizes, "\n"));
   return text;
 }
 
@@ -72,8 +75,8 @@ class verdict_words {
       case rule::none: break;
       case rule::structure:
         if (v_.first < 0) {
-          return "the program cannot be read: its ranks, chunks or lanes make no world, or it lacks a fork "
-                 "or a join";
+          return "the program cannot be read: its ranks, chunks, sizes of chunks or lanes make no world, or "
+                 "it lacks a fork or a join";
         }
         return concat(title(v_.first), " is out of its place, or names tiles, a lane or a peer that do not ",
                       "exist or do not fit its kind");

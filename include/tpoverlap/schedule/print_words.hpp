@@ -49,9 +49,33 @@ template <class... Parts>
   }
 }
 
+/// "8:4:2:1", shortened in the middle if there are many; nothing where chunks are alike.
+[[nodiscard]] inline std::string weight_words(program_view const& p) {
+  bool alike = true;
+  for (int c = 1; c < p.chunks; ++c) alike = alike && p.weights[c] == p.weights[0];
+  if (alike) return {};
+  constexpr int most = 8;
+  std::string text;
+  for (int c = 0; c < p.chunks; ++c) {
+    if (c > 0) append(text, ":");
+    if (p.chunks > most && c == most - 2) {
+      append(text, "...:");
+      c = p.chunks - 1;
+    }
+    append(text, p.weights[c]);
+  }
+  return text;
+}
+
+/// "2 chunks a shard", "4 chunks a shard, sized 8:4:2:1".
+[[nodiscard]] inline std::string chunking_words(program_view const& p) {
+  std::string const sizes = weight_words(p);
+  return concat(counted(p.chunks, "chunk"), " a shard", sizes.empty() ? "" : ", sized ", sizes);
+}
+
 /// "4 ranks, 2 chunks a shard".
 [[nodiscard]] inline std::string world_words(program_view const& p) {
-  return concat(counted(p.group.ranks, "rank"), ", ", counted(p.chunks, "chunk"), " a shard");
+  return concat(counted(p.group.ranks, "rank"), ", ", chunking_words(p));
 }
 
 /// The rank that is `step` away from `rank`, or "?" if there is none.

@@ -16,6 +16,7 @@ struct program_view {
   int lanes = 1;
   int events = 0;
 
+  int const* weights = nullptr;  ///< of each chunk of a shard, for `cut_in_proportion`
   buffer const* buffers = nullptr;
   operation const* operations = nullptr;
   tile_access const* accesses = nullptr;
@@ -34,6 +35,7 @@ struct program_view {
 
 /// Sizes of a program's lists.
 struct program_size {
+  int chunks = 1;
   int buffers = 0;
   int operations = 0;
   int accesses = 0;
@@ -47,6 +49,7 @@ struct static_program {
   int chunks = 1;
   int lanes = 1;
   int events = 0;
+  int weights[Size.chunks > 0 ? Size.chunks : 1]{};
   buffer buffers[Size.buffers > 0 ? Size.buffers : 1]{};
   operation operations[Size.operations > 0 ? Size.operations : 1]{};
   tile_access accesses[Size.accesses > 0 ? Size.accesses : 1]{};
@@ -56,6 +59,7 @@ struct static_program {
 
   constexpr explicit static_program(program_view const& source)
       : group{source.group}, chunks{source.chunks}, lanes{source.lanes}, events{source.events} {
+    for (int i = 0; i < Size.chunks; ++i) weights[i] = source.weights[i];
     for (int i = 0; i < Size.buffers; ++i) buffers[i] = source.buffers[i];
     for (int i = 0; i < Size.operations; ++i) operations[i] = source.operations[i];
     for (int i = 0; i < Size.accesses; ++i) accesses[i] = source.accesses[i];
@@ -63,7 +67,7 @@ struct static_program {
   }
 
   [[nodiscard]] constexpr program_view view() const {
-    return {group,    chunks, lanes,        events,          buffers,       operations,
+    return {group,    chunks, lanes,        events,          weights,       buffers,   operations,
             accesses, waits,  Size.buffers, Size.operations, Size.accesses, Size.waits};
   }
 };

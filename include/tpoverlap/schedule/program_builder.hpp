@@ -4,6 +4,7 @@
 //! Writes programs: buffers first, then operations in issue order. Nobody writes waits here; `synchronize` derives them.
 #pragma once
 
+#include <tpoverlap/policy/strategy.hpp>
 #include <tpoverlap/schedule/program.hpp>
 #include <tpoverlap/schedule/scratch.hpp>
 
@@ -37,13 +38,18 @@ class message_group {
 /// `reduction_builder`.
 class program_builder {
  public:
-  constexpr program_builder(rank_group group, int chunks) : group_{group}, chunks_{chunks} {
+  constexpr program_builder(rank_group group, int chunks, chunk_ratio ratio = {})
+      : group_{group}, chunks_{chunks} {
+    for (int c = 0; c < chunks; ++c) weights_.push(ratio.weight(c, chunks));
     operations_.push({operation_kind::fork, lane::compute});
   }
 
   [[nodiscard]] constexpr rank_group group() const { return group_; }
   [[nodiscard]] constexpr int ranks() const { return group_.ranks; }
   [[nodiscard]] constexpr int chunks() const { return chunks_; }
+
+  /// Gives a chunk another relative size than the strategy's `ratio` does.
+  constexpr void weigh(int chunk, int weight) { weights_[chunk] = weight; }
 
   /// Adds a buffer and returns its number.
   constexpr int add_buffer(buffer description) {
@@ -109,16 +115,23 @@ class program_builder {
   }
 
   [[nodiscard]] constexpr program_view view() const {
-    return {group_,           chunks_,
-            lanes_,           events_,
-            buffers_.data(),  operations_.data(),
-            accesses_.data(), waits_.data(),
-            buffers_.size(),  operations_.size(),
-            accesses_.size(), waits_.size()};
+    return {group_,
+            chunks_,
+            lanes_,
+            events_,
+            weights_.data(),
+            buffers_.data(),
+            operations_.data(),
+            accesses_.data(),
+            waits_.data(),
+            buffers_.size(),
+            operations_.size(),
+            accesses_.size(),
+            waits_.size()};
   }
 
   [[nodiscard]] constexpr program_size size() const {
-    return {buffers_.size(), operations_.size(), accesses_.size(), waits_.size()};
+    return {chunks_, buffers_.size(), operations_.size(), accesses_.size(), waits_.size()};
   }
 
  private:
@@ -126,6 +139,7 @@ class program_builder {
   int chunks_;
   int lanes_ = 1;
   int events_ = 0;
+  growing_list<int> weights_;
   growing_list<buffer> buffers_;
   growing_list<operation> operations_;
   growing_list<tile_access> accesses_;

@@ -18,6 +18,7 @@ namespace tpoverlap::inline v0 {
   mix(static_cast<int>(p.group.shape));
   mix(p.group.inner);
   mix(p.chunks);
+  for (int c = 0; c < p.chunks; ++c) mix(p.weights[c]);
   for (int b = 0; b < p.buffer_count; ++b) {
     mix(static_cast<int>(p.buffers[b].arrangement));
     mix(static_cast<int>(p.buffers[b].element));

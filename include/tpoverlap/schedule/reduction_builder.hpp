@@ -22,8 +22,8 @@ inline constexpr int sum = 4;      ///< the own shard's sum while it is in the t
 /// running rank to the rank that owns the sum: 0 is the own shard. Buffers grow to the slots that are named.
 class reduction_builder {
  public:
-  constexpr reduction_builder(rank_group group, int chunks, reduction options)
-      : program_{group, chunks}, options_{options} {
+  constexpr reduction_builder(rank_group group, int chunks, reduction options, chunk_ratio ratio = {})
+      : program_{group, chunks, ratio}, options_{options} {
     bool const everywhere = sums_everywhere();
     element_role const sums = widens() ? element_role::reduction : element_role::output;
     program_.add_buffer({"output", storage::caller, everywhere ? layout::by_shard : layout::own,

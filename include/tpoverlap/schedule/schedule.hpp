@@ -14,8 +14,9 @@ namespace tpoverlap::inline v0 {
 
 namespace detail {
 
+/// A policy's program. The name is short because it stands in the longest symbols beside all knobs of the policy.
 template <class Policy, int Ranks>
-struct stored_program {
+struct stored {
   static constexpr program_size size =
       with_program(Policy{}, Ranks, [](program_builder const& built) { return built.size(); });
   static constexpr static_program<size> data = with_program(
@@ -31,7 +32,7 @@ template <class Policy, int Ranks>
 struct schedule {
   using policy = Policy;
   static constexpr int ranks = Ranks;
-  static constexpr program_view program = detail::stored_program<Policy, Ranks>::data.view();
+  static constexpr program_view program = detail::stored<Policy, Ranks>::data.view();
 
   static constexpr bool proven_at_compile_time = Ranks <= TPOVERLAP_PROVE_UP_TO;
   static constexpr violation verdict = proven_at_compile_time ? verify(program) : violation{};

@@ -76,6 +76,10 @@ constexpr void emit(reduction_builder& b, ring const& options) {
   int const first_way = options.way == direction::backward ? b.back(1) : 1;
   int const turning =
       options.way == direction::both ? (chunks + 1) / 2 : chunks;  // first chunk that goes back
+  if (options.way == direction::both) {
+    // Each way is graded by itself: chunks that share an exchange have one size.
+    for (int c = 0; c < chunks; ++c) b.program().weigh(c, options.ratio.weight(c % turning, turning));
+  }
   int const bucket_slots = options.depth > 0 ? options.depth : ranks;
   int const partial_slots = options.depth > 0 ? options.depth + 1 : ranks;
 
