@@ -18,7 +18,8 @@
 
 namespace bench {
 
-/// One way to do the job. Times are medians, in seconds; what does not apply is 0.
+/// One way to do the job. Times are medians, in seconds; what does not apply is 0, as `library` is without an MPI, and
+/// the bound of a library whose wire is not known.
 struct row {
   kind is = kind::overlapped;
   std::string strategy;

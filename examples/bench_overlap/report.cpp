@@ -84,7 +84,11 @@ void print_rows(std::string& text, comparison const& found) {
           each.pieces_seconds / found.compute_seconds);
     print_factor(text, each.times_as_fast_as_blocking);
     print_factor(text, each.times_as_fast_as_library);
-    print(text, " %8.3f %6.0f%%\n", each.ratio_to_bound, each.hidden_share * 100);
+    if (each.ratio_to_bound > 0) {
+      print(text, " %8.3f %6.0f%%\n", each.ratio_to_bound, each.hidden_share * 100);
+    } else {
+      print(text, " %8s %7s\n", "-", "-");
+    }
   }
 }
 
@@ -114,6 +118,7 @@ std::string as_table(request const& asked, comparison const& found) {
 
 std::string as_json(request const& asked, comparison const& found) {
   using json = nlohmann::ordered_json;
+  auto const or_null = [](double value, bool known) { return known ? json(value) : json(nullptr); };
   json rows = json::array();
   for (row const& each : found.rows) {
     json made{{"kind", name_of(each.is)}, {"strategy", each.strategy}};
@@ -123,12 +128,13 @@ std::string as_json(request const& asked, comparison const& found) {
     made["communication_alone_seconds"] = each.communication_seconds;
     made["pieces_alone_seconds"] = each.pieces_seconds;
     made["wire_seconds"] = each.wire_seconds;
-    made["bound_seconds"] = each.bound_seconds;
+    bool const bounded = each.ratio_to_bound > 0;
+    made["bound_seconds"] = or_null(each.bound_seconds, bounded);
     made["times_as_fast_as_blocking"] = each.times_as_fast_as_blocking;
     made["times_as_fast_as_library"] =
-        each.times_as_fast_as_library > 0 ? json(each.times_as_fast_as_library) : json(nullptr);
-    made["ratio_to_bound"] = each.ratio_to_bound;
-    made["hidden_share"] = each.hidden_share;
+        or_null(each.times_as_fast_as_library, each.times_as_fast_as_library > 0);
+    made["ratio_to_bound"] = or_null(each.ratio_to_bound, bounded);
+    made["hidden_share"] = or_null(each.hidden_share, bounded);
     made["round_seconds"] = each.rounds;
     rows.push_back(std::move(made));
   }
