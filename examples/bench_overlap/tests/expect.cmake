@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: The tpoverlap authors
+# SPDX-License-Identifier: Apache-2.0
+
+# cmake -DSTATUS=... -DSAYS=... [-DNEVER=...] [-DFILE=...] -P expect.cmake -- command...: fails unless the command ends
+# with that status, says that, does not say NEVER, and has written a FILE that is JSON.
+set(command "")
+set(passed FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(passed)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(passed TRUE)
+  endif()
+endforeach()
+
+if(FILE)
+  file(REMOVE "${FILE}")
+endif()
+execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+message("${output}")
+if(NOT status STREQUAL STATUS)
+  message(FATAL_ERROR "ended with status ${status}, expected ${STATUS}")
+endif()
+if(NOT output MATCHES "${SAYS}")
+  message(FATAL_ERROR "did not say: ${SAYS}")
+endif()
+if(NEVER AND output MATCHES "${NEVER}")
+  message(FATAL_ERROR "said: ${NEVER}")
+endif()
+if(FILE)
+  file(READ "${FILE}" text)
+  string(JSON program GET "${text}" program)
+  if(NOT program STREQUAL "bench_overlap")
+    message(FATAL_ERROR "${FILE} is of ${program}")
+  endif()
+endif()
