@@ -9,7 +9,8 @@ using namespace cuda_test;
 namespace {
 
 constexpr int ranks = 3;
-constexpr cu::nccl_options impatient{.time_limit = std::chrono::milliseconds{400}};
+// Long enough to build objects on a busy machine, and what every failure costs the ranks that do not see it.
+constexpr cu::nccl_options impatient{.time_limit = std::chrono::milliseconds{1500}};
 using gemm = cu::cublaslt_gemm<float>;
 using gathering = overlap<producer_before_consumer<ring{}>, world<ranks>, cu::nccl_communicator, gemm>;
 
@@ -44,19 +45,25 @@ struct worker {
   gathering object;
 };
 
-/// Builds workers, breaks something, and lets them work.
+/// Builds workers, breaks something once all of them work, and lets them go on.
 std::vector<rank_outcome> work_with(std::function<void()> const& breakage) {
   device::reset(ranks);
-  std::atomic<int> built{0};
+  std::atomic<int> working{0};
+  std::atomic<bool> broken{false};
+  std::atomic<bool> lost{false};
   return on_ranks(ranks, impatient, [&](cu::nccl_communicator& comm) {
+    struct leaving {
+      std::atomic<bool>& lost;
+      ~leaving() { lost = true; }
+    } const tells_the_others{lost};
     worker mine{comm};
     mine.call();
     comm.wait(mine.stream);
-    if (++built == ranks) {
+    if (++working == ranks) {
       breakage();
-      ++built;
+      broken = true;
     }
-    while (built <= ranks) std::this_thread::yield();
+    while (!broken && !lost) std::this_thread::yield();
     mine.call_and_wait();
   });
 }
@@ -93,8 +100,9 @@ TEST_CASE("an operation that hangs ends all ranks at their time limit", "[cuda][
 TEST_CASE("a device that fails ends all ranks", "[cuda][failure]") {
   auto const outcomes = work_with([] { device::fail_operation(1, 5, cudaErrorIllegalAddress); });
   check_all_ended(outcomes);
-  CHECK(number_of<cu::cuda_error>(outcomes) >= 1);
-  CHECK((outcomes[1].is<cu::cuda_error>() || outcomes[1].is<cu::nccl_error>()));
+  // Whose call meets the broken device first is a matter of timing.
+  CHECK((outcomes[1].is<cu::cuda_error>() || outcomes[1].is<cu::nccl_error>() ||
+         outcomes[1].is<cu::cublas_error>()));
 }
 
 TEST_CASE("a call that fails on the way ends all ranks", "[cuda][failure]") {

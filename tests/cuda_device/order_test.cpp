@@ -92,6 +92,28 @@ TEST_CASE("a writer is ordered after every reader, not only the last") {
   }
 }
 
+TEST_CASE("a reader is ordered after the writer, whatever other readers are") {
+  device::reset();
+  auto* const data = device_copy<int>({0});
+  auto const writer = new_stream();
+  auto const good = new_stream();
+  auto const bad = new_stream();
+  REQUIRE(touch(writer, {data, 4, true}) == cudaSuccess);
+  wait_for(good, writer);
+  REQUIRE(touch(good, {data, 4, false}) == cudaSuccess);
+  while (cudaStreamQuery(good) == cudaErrorNotReady) std::this_thread::yield();
+  REQUIRE(touch(bad, {data, 4, false}) == cudaSuccess);
+  CHECK(findings_at_the_end() == 0);  // the host has seen the writer's end through its reader
+  REQUIRE(touch(writer, {data, 4, true}) == cudaSuccess);
+  wait_for(good, writer);
+  REQUIRE(touch(good, {data, 4, false}) == cudaSuccess);
+  gate late{bad};  // most likely after the good reader
+  REQUIRE(touch(bad, {data, 4, false}) == cudaSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  late.open();
+  CHECK(findings_at_the_end() == 1);
+}
+
 TEST_CASE("reads do not disturb each other, nor do accesses of other bytes") {
   device::reset();
   auto* const data = device_array<char>(4096);

@@ -54,6 +54,7 @@ TEST_CASE("the legacy stream and blocking streams wait for each other, non-block
   auto* const data = device_copy<int>({0});
   {
     gate closed{blocking};
+    REQUIRE(add_to(blocking, data, 1, 1) == cudaSuccess);
     REQUIRE(add_to(nullptr, data, 1, 1) == cudaSuccess);
     REQUIRE(add_to(free, device_array<int>(1), 1, 1) == cudaSuccess);
     CHECK(cudaStreamSynchronize(free) == cudaSuccess);

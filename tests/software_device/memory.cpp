@@ -237,9 +237,10 @@ cudaError_t note_accesses(int device, std::span<memory_access const> accesses, s
                   before.operation + (before.what.writes ? " writes" : " reads") +
                   ", and nothing orders the two operations");
     }
-    // An access that is ordered before this one, on no other bytes, can race with nothing that this one doesn't.
+    // What races with an access that is ordered before this one, on the same bytes, races with this one, too. Only
+    // a reader may race with a writer of before and not with a reader of now.
     auto const covered = [&](past_access const& before) {
-      if (!each.writes && (before.what.writes || before.stream != stream)) return false;
+      if (!each.writes && before.what.writes) return false;
       if (before.stream != stream && before.moment > clock.at(before.stream)) return false;
       return before.what.data == each.data && before.what.bytes == each.bytes &&
              before.what.rows == each.rows && before.what.pitch == each.pitch;
