@@ -3,6 +3,7 @@
 
 #include "comparison.hpp"
 
+#include "bound.hpp"
 #include "measurement.hpp"
 
 #include <algorithm>
@@ -67,21 +68,6 @@ bool check(transport& comm, stream& in, workload& work, std::vector<plan>& plans
   return largest(comm, faults) == 0;
 }
 
-/// What no schedule can beat, if its last or first tile is `exposed` of a shard.
-///
-/// Every pass takes at least as long as its GEMM, and as its wire; an average over passes of equal size never makes
-/// this longer than their sum. On top comes what cannot lie beside anything: after the last message of a gather its
-/// tile is still to be multiplied, and before the first message of a reduction its tile has to be. Where computing
-/// takes longer than the wire, one message may be exposed instead; the smaller of the two is taken.
-double bound(workload const& work, int ranks, double compute, double elementwise, double wire,
-             double exposed) {
-  double const gemm = (compute - elementwise) / work.gemms;
-  double const message = wire / work.passes;
-  double const fill = (std::min)(gemm * exposed / ranks, message * exposed / (ranks - 1));
-  return elementwise + (work.gemms - work.passes) * gemm + work.passes * (std::max)(gemm, message) +
-         work.filled_passes * fill;
-}
-
 /// Fills in what relates a row to others.
 void relate(comparison& found, workload const& work, std::vector<plan> const& plans) {
   double smallest = 1;
@@ -100,7 +86,7 @@ void relate(comparison& found, workload const& work, std::vector<plan> const& pl
     if (each.is == kind::library && found.source == wire_source::measured) continue;
     // A baseline that is not cut is held against the tightest bound of the table.
     double const exposed = each.is == kind::overlapped ? plans[i].way.exposed : smallest;
-    each.bound_seconds = bound(work, found.ranks, found.compute_seconds, found.elementwise_seconds,
+    each.bound_seconds = bound(work.parts, found.ranks, found.compute_seconds, found.elementwise_seconds,
                                each.wire_seconds, exposed);
     each.ratio_to_bound = each.seconds / each.bound_seconds;
     double const seen = (std::max)(0.0, each.seconds - found.compute_seconds);
@@ -153,8 +139,8 @@ double balanced_bandwidth(transport& comm, request const& asked, progress const&
   contender const parts[]{{"compute", [&](stream& to) { work->compute(to); }},
                           {"elementwise", [&](stream& to) { work->compute_elementwise(to); }}};
   auto const times = measure(comm, in, parts, rounds);
-  double const elementwise = work->has_elementwise ? median(times[1]) : 0;
-  double const gemm = (median(times[0]) - elementwise) / work->gemms;
+  double const elementwise = work->parts.has_elementwise ? median(times[1]) : 0;
+  double const gemm = (median(times[0]) - elementwise) / work->parts.gemms;
   double const gigabits = work->pass_bytes * 8 / gemm / 1e9;
   if (comm.rank() == 0) {
     char text[120];
@@ -216,7 +202,7 @@ std::optional<comparison> compare(transport& comm, request const& asked, progres
   found.link = asked.link;
   found.ranks = comm.size();
   found.compute_seconds = median(times[0]);
-  found.elementwise_seconds = work->has_elementwise ? median(times[1]) : 0;
+  found.elementwise_seconds = work->parts.has_elementwise ? median(times[1]) : 0;
   for (plan const& each : plans) {
     row made;
     made.is = each.way.is;

@@ -10,7 +10,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -46,7 +48,7 @@ surroundings describe_threads(request const& asked) {
 
 /// The longest wait for another rank: a message may take long on a slow link.
 std::chrono::milliseconds time_limit(request const& asked) {
-  auto const elements = asked.rows * asked.ranks * std::max(asked.inner, asked.columns);
+  auto const elements = asked.rows * asked.ranks * (std::max)(asked.inner, asked.columns);
   double const message =
       static_cast<double>(elements) * sizeof(float) + static_cast<double>(asked.message_bytes);
   auto const seconds = 60 + 4 * asked.link.seconds_on_wire(static_cast<std::size_t>(message));

@@ -43,10 +43,7 @@ class mlp_workload : public workload {
         dx_{asked.rows, shape_.width},
         dw1_{shape_.width, shape_.hidden},
         dw2_{shape_.hidden, shape_.width} {
-    has_elementwise = true;
-    gemms = 6;
-    passes = 5;
-    filled_passes = 3;
+    parts = {.has_elementwise = true, .gemms = 6, .passes = 5, .filled_passes = 3};
     pass_bytes = static_cast<double>((shape_.rows - asked.rows) * shape_.width) * sizeof(float);
   }
 
@@ -186,8 +183,10 @@ class mlp_workload : public workload {
   }
 
   [[nodiscard]] way without_passes(kind is, char const* name) const {
-    return {
-        .is = is, .strategy = name, .bytes = pass_bytes * passes, .gemms = std::make_shared<gemm_switch>()};
+    return {.is = is,
+            .strategy = name,
+            .bytes = pass_bytes * parts.passes,
+            .gemms = std::make_shared<gemm_switch>()};
   }
 
   template <class Passes>

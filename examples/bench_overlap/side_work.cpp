@@ -46,7 +46,7 @@ class side_workload : public workload {
         source_{numbers({'s', comm.rank()}, shape_.rows, shape_.inner)},
         whole_{shape_.rows, shape_.inner},
         part_{asked.rows, shape_.inner} {
-    filled_passes = 0;
+    parts.filled_passes = 0;
     pass_bytes = static_cast<double>((shape_.rows - asked.rows) * shape_.inner) * sizeof(float);
   }
 

@@ -4,13 +4,8 @@
 //! The one place that says which strategies are compiled in, and what they are called on the command line.
 #pragma once
 
-#include "request.hpp"
-
 #include <tpoverlap/policy/dependency.hpp>
 #include <tpoverlap/policy/strategy.hpp>
-
-#include <string_view>
-#include <utility>
 
 namespace bench {
 

@@ -10,10 +10,10 @@
 #include <tpoverlap/mpi.hpp>
 
 #include <cctype>
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>

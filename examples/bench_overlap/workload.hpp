@@ -4,6 +4,7 @@
 //! One rank's part of a job: its operands, every way to do it, and what the result has to be.
 #pragma once
 
+#include "bound.hpp"
 #include "request.hpp"
 #include "switched_gemm.hpp"
 #include "transport.hpp"
@@ -62,10 +63,7 @@ class workload {
   /// Whether whatever rounds is replaced by something that does not, for a check.
   virtual void set_exact(bool) {}
 
-  bool has_elementwise = false;
-  int gemms = 1;          ///< of equal size
-  int passes = 1;         ///< collectives of equal size, each beside one of the GEMMs
-  int filled_passes = 1;  ///< those of them that depend on their GEMM, or the other way round
+  makeup parts;
   double pass_bytes = 0;  ///< that a rank receives in each; of side work, in an AllGather
 };
 

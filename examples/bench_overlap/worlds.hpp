@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: The tpoverlap authors
 // SPDX-License-Identifier: Apache-2.0
 //! @file
-//! The world sizes that are compiled in. Each costs a second or so of compiling for every few strategies.
+//! The world sizes that are compiled in, every strategy once for each.
 #pragma once
 
 #include <tpoverlap/overlap/dispatch_world.hpp>
-
-#include <utility>
 
 #ifndef BENCH_OVERLAP_WORLDS
 #define BENCH_OVERLAP_WORLDS 2, 4
