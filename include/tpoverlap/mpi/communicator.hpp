@@ -45,8 +45,8 @@ class communicator {
   /// Collective over `group`, which may be any intracommunicator, and which is duplicated: nothing sent here meets
   /// what the program itself sends. Destroy the communicator before MPI_Finalize.
   ///
-  /// **Errors** `usage_error` if MPI is not running or was started below MPI_THREAD_MULTIPLE, if an option cannot be, or
-  /// if ranks pass different ones; `timeout_error` if a rank of the group does not come.
+  /// **Errors** `usage_error` if MPI is not running or was started below MPI_THREAD_MULTIPLE, if `group` is none, if an
+  /// option cannot be, or if ranks pass different ones; `timeout_error` if a rank of the group does not come.
   explicit communicator(MPI_Comm group, communicator_options const& options = {})
       : options_{checked(group, options)},
         rank_{asked(MPI_Comm_rank, "MPI_Comm_rank", group)},
@@ -234,8 +234,7 @@ class communicator {
 
   static communicator_options const& checked(MPI_Comm group, communicator_options const& options) {
     detail::require_running_mpi();
-    if (group == MPI_COMM_NULL)
-      raise(usage_error{"MPI_COMM_NULL has no ranks; pass the communicator of a group that this rank is in"});
+    detail::require_intracommunicator(group);
     detail::require_possible(options);
     return options;
   }
