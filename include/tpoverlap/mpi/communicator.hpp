@@ -60,11 +60,15 @@ class communicator {
   communicator(communicator const&) = delete;
   communicator& operator=(communicator const&) = delete;
 
-  /// Finishes the lanes first, within the time limit of what was issued to them. Collective, unless aborted.
+  /// Finishes the lanes first, within the time limit of what was issued to them. Collective, unless aborted: waits for
+  /// the other ranks to do the same, within the time limit. Where an exception passes, aborts instead.
   ~communicator() {
-    for (auto& each : lanes_) each.reset();
     int finalized = 0;
-    if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) board_.abandon();
+    bool const over = MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0;
+    if (!over && std::uncaught_exceptions() > exceptions_)
+      board_.abort("an exception ends this rank's use of the communicator; look at what that rank reports");
+    for (auto& each : lanes_) each.reset();
+    over ? board_.abandon() : board_.leave(options_.time_limit);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -302,6 +306,7 @@ class communicator {
   }
 
   communicator_options options_;
+  int exceptions_ = std::uncaught_exceptions();
   int rank_;
   int size_;
   detail::notice_board board_;

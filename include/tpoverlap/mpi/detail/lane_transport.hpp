@@ -29,8 +29,9 @@ namespace tpoverlap::inline v0::mpi::detail {
 
 /// One operation at a time, in the thread of the lane. The lane's MPI communicator belongs to it.
 ///
-/// Segments are sent from a copy, so that the caller's memory is free when the operation ends, however it ends:
-/// MPI cannot take back what it has been given to send. Receives are cancelled where an operation fails.
+/// Segments are sent from a copy and received into one, so that the caller's memory is free when the operation ends,
+/// however it ends: MPI can take back neither what it has been given to send nor a receive that has begun. A receive
+/// has room for a whole segment, so that none is truncated: MPICH ends the program where that comes up in Testsome.
 class lane_transport {
  public:
   lane_transport(MPI_Comm own, notice_board& board, communicator_options const& options, int rank, int ranks)
@@ -44,6 +45,8 @@ class lane_transport {
         indices_(requests_.size()),
         statuses_(requests_.size()),
         outgoing_{std::make_unique_for_overwrite<std::byte[]>(sends_ * options.segment_bytes)},
+        incoming_{
+            std::make_unique_for_overwrite<std::byte[]>((requests_.size() - sends_) * options.segment_bytes)},
         summands_{std::make_unique_for_overwrite<std::byte[]>(2 * count(ranks) * options.segment_bytes)},
         arrived_(2 * count(ranks), 0) {}
 
@@ -55,10 +58,12 @@ class lane_transport {
       MPI_Comm_free(&comm_);
       return;
     }
-    // Where an aborted peer never takes it, MPI keeps what it was given to send, and so do we.
-    for (std::size_t s = 0; s < sends_; ++s) {
-      if (requests_[s] == MPI_REQUEST_NULL) continue;
+    // MPI keeps what an aborted peer never takes or never finishes, and so do we.
+    for (MPI_Request const& each : requests_) {
+      if (each == MPI_REQUEST_NULL) continue;
       (void)outgoing_.release();
+      (void)incoming_.release();
+      (void)summands_.release();
       (void)new std::vector<slot>(std::move(slots_));
       return;
     }
@@ -152,7 +157,8 @@ class lane_transport {
       data = place(s, each, to);
     }
     int const peer = each.half.peer;
-    int const bytes = static_cast<int>(to.bytes);
+    bool const has_room = !to.is_header && !each.sends();
+    int const bytes = static_cast<int>(has_room ? options_.segment_bytes : to.bytes);
     int const kind = to.is_header ? header_tag : data_tag;
     if (each.sends()) {
       succeed(MPI_Isend(data, bytes, MPI_BYTE, peer, kind, comm_, &requests_[s]), "MPI_Isend", peer);
@@ -169,10 +175,9 @@ class lane_transport {
   /// Memory for a segment of data; a segment to send is copied to it.
   std::byte* place(std::size_t s, flow const& each, slot const& segment) {
     if (each.summand >= 0) return summand_segment(each.summand, segment.first);
-    std::byte* const data = static_cast<std::byte*>(each.half.data) + segment.first;
-    if (!each.sends()) return data;
+    if (!each.sends()) return incoming_.get() + (s - sends_) * options_.segment_bytes;
     std::byte* const copy = outgoing_.get() + s * options_.segment_bytes;
-    std::memcpy(copy, data, segment.bytes);
+    std::memcpy(copy, static_cast<std::byte const*>(each.half.data) + segment.first, segment.bytes);
     return copy;
   }
 
@@ -185,31 +190,38 @@ class lane_transport {
     // A header explains what is wrong with the data behind it, so headers go first.
     for (bool const headers : {true, false}) {
       for (int i = 0; i < done; ++i) {
-        slot const& from = slots_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+        auto const s = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+        slot const& from = slots_[s];
         if (from.is_header != headers) continue;
         flow& each = flows[from.flow];
         MPI_Status const& status = statuses_[static_cast<std::size_t>(i)];
         if (code == MPI_ERR_IN_STATUS)
           succeed(status.MPI_ERROR, each.sends() ? "MPI_Isend" : "MPI_Irecv", each.half.peer);
-        finish(from, each, status);
+        finish(s, each, status);
         pace.moved(from.bytes);
       }
     }
     return done > 0;
   }
 
-  void finish(slot const& from, flow& each, MPI_Status const& status) {
+  void finish(std::size_t s, flow& each, MPI_Status const& status) {
+    slot const& from = slots_[s];
     if (!each.sends()) {
       int bytes = 0;
       succeed(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
       if (from.is_header) check_header(from.header, each);
-      if (bytes != static_cast<int>(from.bytes)) fail_mismatch(each, static_cast<std::size_t>(bytes));
+      if (bytes != static_cast<int>(from.bytes)) {
+        if (each.header_done) fail_mismatch(each, static_cast<std::size_t>(bytes));
+        return;  // the header, which comes next, knows the whole size
+      }
     }
     if (from.is_header) {
       each.header_done = true;
       return;
     }
     each.done += from.bytes;
+    if (!each.sends() && each.summand < 0)
+      std::memcpy(static_cast<std::byte*>(each.half.data) + from.first, place(s, each, from), from.bytes);
     if (each.summand >= 0) arrived_[summand_slot(each.summand, from.first)] = 1;
   }
 
@@ -310,12 +322,13 @@ class lane_transport {
     raise(failure);
   }
 
-  /// Lets go of the caller's memory: after MPI_Cancel, a receive ends without anybody's help.
+  /// Takes back the receives that nothing has come for yet. MPI finishes the others when it can; nobody waits for that.
   void release() {
     for (std::size_t s = sends_; s < requests_.size(); ++s) {
       if (requests_[s] == MPI_REQUEST_NULL) continue;
+      int done = 0;
       MPI_Cancel(&requests_[s]);
-      MPI_Wait(&requests_[s], MPI_STATUS_IGNORE);
+      MPI_Test(&requests_[s], &done, MPI_STATUS_IGNORE);
     }
   }
 
@@ -330,6 +343,7 @@ class lane_transport {
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::unique_ptr<std::byte[]> outgoing_;  // a segment for each send
+  std::unique_ptr<std::byte[]> incoming_;  // a segment for each receive
   std::unique_ptr<std::byte[]> summands_;  // two segments for each peer
   std::vector<char> arrived_;              // which of these are complete
   std::size_t summed_ = 0;

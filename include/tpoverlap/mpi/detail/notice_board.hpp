@@ -7,10 +7,12 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <new>
 #include <string_view>
+#include <thread>
 
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/text.hpp>
@@ -29,7 +31,24 @@ class notice_board {
   notice_board(notice_board const&) = delete;
   notice_board& operator=(notice_board const&) = delete;
 
-  /// Collective, unless the board was aborted.
+  /// Waits for all ranks to leave, so that nothing is sent to one that is gone: MPI would hand it to whatever gets the
+  /// same context next. Where they do not come in time, or one has given up, the board is abandoned.
+  void leave(std::chrono::milliseconds limit) noexcept {
+    if (aborted()) return;
+    MPI_Request all = MPI_REQUEST_NULL;
+    if (MPI_Ibarrier(comm_, &all) != MPI_SUCCESS) return abandon();
+    auto const deadline = std::chrono::steady_clock::now() + limit;
+    for (std::chrono::microseconds pause{10};;) {
+      int done = 0;
+      if (MPI_Test(&all, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return abandon();
+      if (done != 0 || look()) return;
+      if (std::chrono::steady_clock::now() >= deadline) return abandon();
+      std::this_thread::sleep_for(pause);
+      if (pause.count() < 1000) pause *= 2;
+    }
+  }
+
+  /// After `leave`.
   ~notice_board() {
     if (aborted()) return;
     MPI_Cancel(&receive_);
@@ -46,7 +65,11 @@ class notice_board {
     if (aborted()) return true;
     int come = 0;
     MPI_Status status;
-    if (MPI_Test(&receive_, &come, &status) != MPI_SUCCESS || come == 0) return false;
+    if (int const code = MPI_Test(&receive_, &come, &status); code != MPI_SUCCESS) {
+      keep(rank_, as_error(code, "MPI_Test", rank_).what());  // no notice can come any more
+      return true;
+    }
+    if (come == 0) return false;
     int length = 0;
     MPI_Get_count(&status, MPI_CHAR, &length);
     keep(status.MPI_SOURCE, {incoming_, static_cast<std::size_t>(length < 0 ? 0 : length)});
@@ -76,7 +99,7 @@ class notice_board {
       MPI_Testall(sent, requests, &done, MPI_STATUSES_IGNORE);
   }
 
-  /// Leaves everything to the end of the process: MPI has been finalized, and nothing may be called any more.
+  /// Leaves everything to the end of the process: MPI has been finalized, or other ranks may still use what is theirs.
   void abandon() noexcept { aborted_.store(true); }
 
   [[noreturn]] void raise_aborted(call_site where = {}, int peer = -1) const {
