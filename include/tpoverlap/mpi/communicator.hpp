@@ -47,8 +47,8 @@ class communicator {
   /// Collective over `group`, which may be any intracommunicator, and which is duplicated: nothing sent here meets
   /// what the program itself sends. Destroy the communicator before MPI_Finalize.
   ///
-  /// **Errors** `usage_error` if MPI is not running or was started below MPI_THREAD_MULTIPLE, if an option cannot be, or
-  /// if ranks pass different ones; `timeout_error` if a rank of the group does not come.
+  /// **Errors** `usage_error` if MPI is not running or was started below MPI_THREAD_MULTIPLE, if `group` is none, if an
+  /// option cannot be, or if ranks pass different ones; `timeout_error` if a rank of the group does not come.
   explicit communicator(MPI_Comm group, communicator_options const& options = {})
       : options_{checked(group, options)},
         rank_{asked(MPI_Comm_rank, "MPI_Comm_rank", group)},
@@ -62,11 +62,15 @@ class communicator {
   communicator(communicator const&) = delete;
   communicator& operator=(communicator const&) = delete;
 
-  /// Finishes the lanes first, within the time limit of what was issued to them. Collective, unless aborted.
+  /// Finishes the lanes first, within the time limit of what was issued to them. Collective, unless aborted: waits for
+  /// the other ranks to do the same, within the time limit. Where an exception passes, aborts instead.
   ~communicator() {
-    for (auto& each : lanes_) each.reset();
     int finalized = 0;
-    if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) board_.abandon();
+    bool const over = MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0;
+    if (!over && std::uncaught_exceptions() > exceptions_)
+      board_.abort("an exception ends this rank's use of the communicator; look at what that rank reports");
+    for (auto& each : lanes_) each.reset();
+    over ? board_.abandon() : board_.leave(options_.time_limit);
   }
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -244,8 +248,7 @@ class communicator {
 
   static communicator_options const& checked(MPI_Comm group, communicator_options const& options) {
     detail::require_running_mpi();
-    if (group == MPI_COMM_NULL)
-      raise(usage_error{"MPI_COMM_NULL has no ranks; pass the communicator of a group that this rank is in"});
+    detail::require_intracommunicator(group);
     detail::require_possible(options);
     return options;
   }
@@ -313,6 +316,7 @@ class communicator {
   }
 
   communicator_options options_;
+  int exceptions_ = std::uncaught_exceptions();
   int rank_;
   int size_;
   detail::notice_board board_;

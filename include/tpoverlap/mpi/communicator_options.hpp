@@ -34,7 +34,7 @@ struct communicator_options {
   /// Segments that one operation has in MPI's hands at a time, each way. Few, so that chunks arrive in order.
   int window = 8;
 
-  mpi::polling polling;
+  mpi::polling polling = {};
 
   /// Of the lanes' threads. `high` needs the right to it, see `host::stream::priority_granted`.
   host::priority priority = host::priority::high;

@@ -41,8 +41,20 @@ inline void require_running_mpi() {
   raise(usage_error{text.view()});
 }
 
+inline void require_intracommunicator(MPI_Comm group) {
+  if (group == MPI_COMM_NULL)
+    raise(usage_error{"MPI_COMM_NULL has no ranks; pass the communicator of a group that this rank is in"});
+  int between_groups = 0;
+  check(MPI_Comm_test_inter(group, &between_groups), "MPI_Comm_test_inter");
+  if (between_groups != 0)
+    raise(usage_error{
+        "this is an intercommunicator, which has two groups of ranks; pass one of a single group, such "
+        "as MPI_Intercomm_merge makes of it"});
+}
+
 inline void require_possible(communicator_options const& options) {
   constexpr std::size_t most = std::size_t{1} << 30;  // MPI counts in int
+  constexpr std::chrono::hours longest{24 * 366};  // clocks count nanoseconds, and overflow after 292 years
   char const* fault = nullptr;
   if (options.segment_bytes % 64 != 0 || options.segment_bytes < 1024 || options.segment_bytes > most)
     fault = "communicator_options::segment_bytes must be a multiple of 64 between 1024 and 2^30";
@@ -50,10 +62,11 @@ inline void require_possible(communicator_options const& options) {
     fault = "communicator_options::window must lie between 1 and 4096";
   else if (options.lanes < 1 || options.lanes > 7)
     fault = "communicator_options::lanes must lie between 1 and 7";
-  else if (options.time_limit.count() <= 0)
-    fault = "communicator_options::time_limit must be positive";
-  else if (options.polling.shortest.count() < 0 || options.polling.longest < options.polling.shortest)
-    fault = "communicator_options::polling must have 0 <= shortest <= longest";
+  else if (options.time_limit.count() <= 0 || options.time_limit > longest)
+    fault = "communicator_options::time_limit must be positive, and a year at most";
+  else if (options.polling.shortest.count() < 0 || options.polling.longest < options.polling.shortest ||
+           options.polling.longest > longest)
+    fault = "communicator_options::polling must have 0 <= shortest <= longest, and a year at most";
   if (fault != nullptr) raise(usage_error{fault});
 }
 

@@ -7,10 +7,13 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string_view>
+#include <thread>
 
 #include <tpoverlap/core/error.hpp>
 #include <tpoverlap/core/text.hpp>
@@ -23,19 +26,38 @@ namespace tpoverlap::inline v0::mpi::detail {
 class notice_board {
  public:
   notice_board(MPI_Comm own, int rank, int ranks) : comm_{own}, rank_{rank}, ranks_{ranks} {
-    check(MPI_Irecv(incoming_, capacity, MPI_CHAR, MPI_ANY_SOURCE, 0, comm_, &receive_), "MPI_Irecv", rank_);
+    check(MPI_Irecv(incoming_.get(), capacity, MPI_CHAR, MPI_ANY_SOURCE, 0, comm_, &receive_), "MPI_Irecv",
+          rank_);
   }
 
   notice_board(notice_board const&) = delete;
   notice_board& operator=(notice_board const&) = delete;
 
-  /// Collective, unless the board was aborted.
-  ~notice_board() {
+  /// Waits for all ranks to leave, so that nothing is sent to one that is gone: MPI would hand it to whatever gets the
+  /// same context next. Where they do not come in time, or one has given up, the board is abandoned.
+  void leave(std::chrono::milliseconds limit) noexcept {
     if (aborted()) return;
-    if (receive_ != MPI_REQUEST_NULL) {
-      MPI_Cancel(&receive_);
-      MPI_Wait(&receive_, MPI_STATUS_IGNORE);
+    MPI_Request all = MPI_REQUEST_NULL;
+    if (MPI_Ibarrier(comm_, &all) != MPI_SUCCESS) return abandon();
+    auto const deadline = std::chrono::steady_clock::now() + limit;
+    for (std::chrono::microseconds pause{10};;) {
+      int done = 0;
+      if (MPI_Test(&all, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return abandon();
+      if (done != 0 || look()) return;
+      if (std::chrono::steady_clock::now() >= deadline) return abandon();
+      std::this_thread::sleep_for(pause);
+      if (pause.count() < 1000) pause *= 2;
     }
+  }
+
+  /// After `leave`.
+  ~notice_board() {
+    if (aborted()) {
+      if (receive_ != MPI_REQUEST_NULL) (void)incoming_.release();  // another rank's notice may come yet
+      return;
+    }
+    MPI_Cancel(&receive_);
+    MPI_Wait(&receive_, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm_);
   }
 
@@ -46,17 +68,16 @@ class notice_board {
     if (aborted()) return true;
     std::lock_guard lock{mutex_};
     if (aborted()) return true;
-    if (receive_ == MPI_REQUEST_NULL) return false;
     int come = 0;
     MPI_Status status;
-    // Fails where MPI has noticed that a rank died. Whoever waits for that rank can say more about it than is known
-    // here, and no notice can come any more.
-    bool const works = MPI_Test(&receive_, &come, &status) == MPI_SUCCESS;
-    if (!works) receive_ = MPI_REQUEST_NULL;
-    if (!works || come == 0) return false;
+    if (int const code = MPI_Test(&receive_, &come, &status); code != MPI_SUCCESS) {
+      keep(rank_, as_error(code, "MPI_Test", rank_).what());  // no notice can come any more
+      return true;
+    }
+    if (come == 0) return false;
     int length = 0;
     MPI_Get_count(&status, MPI_CHAR, &length);
-    keep(status.MPI_SOURCE, {incoming_, static_cast<std::size_t>(length < 0 ? 0 : length)});
+    keep(status.MPI_SOURCE, {incoming_.get(), static_cast<std::size_t>(length < 0 ? 0 : length)});
     return true;
   }
 
@@ -83,7 +104,7 @@ class notice_board {
       MPI_Testall(sent, requests, &done, MPI_STATUSES_IGNORE);
   }
 
-  /// Leaves everything to the end of the process: MPI has been finalized, and nothing may be called any more.
+  /// Leaves everything to the end of the process: MPI has been finalized, or other ranks may still use what is theirs.
   void abandon() noexcept { aborted_.store(true); }
 
   [[noreturn]] void raise_aborted(call_site where = {}, int peer = -1) const {
@@ -102,7 +123,7 @@ class notice_board {
   int rank_;
   int ranks_;
   MPI_Request receive_ = MPI_REQUEST_NULL;
-  char incoming_[capacity]{};
+  std::unique_ptr<char[]> incoming_ = std::make_unique<char[]>(capacity);
   std::mutex mutex_;
   bounded_text<capacity + 32> reason_;  // written once, before `aborted_`
   std::atomic<bool> aborted_{false};

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The tpoverlap authors
+// SPDX-License-Identifier: Apache-2.0
+//! @file
+//! A call allocates nothing and waits for nobody; and how long a lane sleeps.
+
+#include "../support/catch.hpp"
+#include "../support/counted_new.hpp"
+#include "transfers.hpp"
+
+#include <tpoverlap/host/reference_gemm.hpp>
+#include <tpoverlap/overlap.hpp>
+
+using namespace tpoverlap_test;
+using namespace std::chrono_literals;
+using mpi::detail::pace;
+
+TEST_CASE("the counter counts", "[allocation]") {
+  auto const before = allocations.load();
+  ::operator delete(::operator new(10));
+  CHECK(allocations.load() - before >= 1);
+}
+
+TEST_CASE("calls allocate nothing after the first, on no thread", "[allocation]") {
+  CHECK(faults({.segment_bytes = 1024}, [](mpi::communicator& comm) {
+          dispatch_world<1, 2, 3, 4>(comm.size(), [&]<int P>(world<P>) {
+            using gemm = host::reference_gemm<float>;
+            using up_type =
+                overlap<producer_before_consumer<ring{.chunks = 2}>, world<P>, mpi::communicator, gemm>;
+            using down_type =
+                overlap<consumer_before_reduction<pipeline{.chunks = 2}>, world<P>, mpi::communicator, gemm>;
+            gemm_shape const shape{8 * P, 40, 30};
+            std::vector<std::byte> room(up_type::workspace_bytes(shape) + down_type::workspace_bytes(shape) +
+                                        256);
+            auto const half = up_type::workspace_bytes(shape);
+            up_type up{comm, {}, shape, std::span{room}.first(half)};
+            down_type down{comm, {}, shape, std::span{room}.subspan(half)};
+            std::vector<float> x(8 * 40, 1), all(8 * P * 40, 1), w(40 * 30, 1), y(8 * P * 30), z(8 * 30);
+            std::vector<piece> pieces;
+            for (int s = 0; s < P; ++s) pieces.push_back({y.data() + 8 * 30 * s, 8 * 30});
+            host::stream stream;
+            auto const call = [&] {
+              up(stream, {x.data(), 8, 40}, {w.data(), 40, 30}, {y.data(), 8 * P, 30});
+              down(stream, {all.data(), 8 * P, 40}, {w.data(), 40, 30}, {z.data(), 8, 30});
+              comm.wait(stream);
+              comm.all_reduce(1, pieces, element::float32);
+              comm.wait(comm.lane(1));
+            };
+            for (int i = 0; i < 3; ++i) call();
+            auto const before = allocations.load();
+            for (int i = 0; i < 20; ++i) call();
+            auto const during = allocations.load() - before;
+            require(during == 0, std::to_string(during) + " allocations");
+          });
+        }) == "");
+}
+
+TEST_CASE("a call returns before any other rank has made it", "[allocation]") {
+  if (world_size() == 1) return;
+  CHECK(faults({.time_limit = 30s}, [](mpi::communicator& comm) {
+          // Each rank in turn issues everything first, and the others begin when it says so.
+          for (int first = 0; first < comm.size(); ++first) {
+            messages_of group{comm.rank()};
+            for (int step = 1; step < comm.size(); ++step) {
+              group.send((comm.rank() + step) % comm.size(), 300'000);
+              group.receive((comm.rank() + comm.size() - step) % comm.size(), 300'000);
+            }
+            std::vector<float> data(static_cast<std::size_t>(comm.size()) * 50'000, 1);
+            std::vector<piece> pieces;
+            for (int s = 0; s < comm.size(); ++s) pieces.push_back({data.data() + 50'000 * s, 50'000});
+            auto const issue = [&] {
+              comm.exchange(1, group.halves());
+              comm.all_reduce(1, pieces, element::float32);
+              comm.all_reduce(2, pieces, element::float32);
+            };
+            // A call that waited would never come to its end: the others have not even begun.
+            if (comm.rank() == first) issue();
+            meet();
+            if (comm.rank() != first) issue();
+            comm.wait(comm.lane(1));
+            comm.wait(comm.lane(2));
+            group.check("issued first by rank " + std::to_string(first));
+          }
+        }) == "");
+}
+
+TEST_CASE("a lane that waits for its peers asks less and less often", "[pace]") {
+  mpi::polling const limits{.shortest = 50us, .longest = 2000us};
+  pace waiting{limits};
+  for (auto expected : {50us, 100us, 200us, 400us, 800us, 1600us, 2000us, 2000us, 2000us}) {
+    CHECK(waiting.next_sleep(1'000'000) == expected);
+  }
+  pace const fresh{{.shortest = 700us, .longest = 700us}};
+  auto same = fresh;
+  for (int i = 0; i < 3; ++i) CHECK(same.next_sleep(10) == 700us);
+}
+
+TEST_CASE("a lane whose own messages have gone still asks less and less often", "[pace]") {
+  // All that it sends is small and has gone at once; its peer is in a long GEMM.
+  pace waiting{{.shortest = 50us, .longest = 2000us}};
+  waiting.moved(16);
+  waiting.moved(4096);
+  std::chrono::steady_clock::duration longest{};
+  for (int i = 0; i < 200; ++i) {
+    auto const sleep = waiting.next_sleep(100);
+    if (sleep > longest) longest = sleep;
+    std::this_thread::sleep_for(sleep);
+  }
+  CHECK(longest == 2000us);
+}
+
+TEST_CASE("a sleep lies within its limits, and is no longer the less is left", "[pace]") {
+  mpi::polling const limits{.shortest = 20us, .longest = 5000us};
+  pace moving{limits};
+  moving.moved(1000);
+  std::this_thread::sleep_for(2ms);
+  moving.moved(1000);
+  for (std::size_t left = 1; left < (std::size_t{1} << 40); left *= 4) {
+    CAPTURE(left);
+    auto const sleep = moving.next_sleep(left);
+    CHECK(sleep >= limits.shortest);
+    CHECK(sleep <= limits.longest);
+    CHECK(moving.next_sleep(0) <= sleep);
+  }
+  CHECK(moving.next_sleep(std::size_t{1} << 50) == limits.longest);
+}
