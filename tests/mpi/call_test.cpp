@@ -83,43 +83,98 @@ TEST_CASE("a call returns before any other rank has made it", "[allocation]") {
         }) == "");
 }
 
-TEST_CASE("a lane that waits for its peers asks less and less often", "[pace]") {
-  mpi::polling const limits{.shortest = 50us, .longest = 2000us};
-  pace waiting{limits};
-  for (auto expected : {50us, 100us, 200us, 400us, 800us, 1600us, 2000us, 2000us, 2000us}) {
-    CHECK(waiting.next_sleep(1'000'000) == expected);
+namespace {
+
+using time_point = std::chrono::steady_clock::time_point;
+
+/// Lets a lane receive `segments` segments on a clock of its own, and returns how long its sleeps were in the end.
+/// `came(slept, now)` says how many segments each sleep has brought.
+template <class Came>
+std::chrono::steady_clock::duration last_sleep(pace& lane, int segments, Came came) {
+  constexpr std::size_t segment = 32768;
+  time_point now{1s};
+  lane.begin(now);
+  std::chrono::steady_clock::duration slept{};
+  // The last ones are left out: sleeps get short towards the end of an operation.
+  for (int left = 2 * segments; left > segments;) {
+    slept = lane.next_sleep(static_cast<std::size_t>(left) * segment, now);
+    now += slept;
+    for (int i = came(slept, now); i > 0; --i, --left) lane.moved(segment, now);
   }
-  pace const fresh{{.shortest = 700us, .longest = 700us}};
-  auto same = fresh;
-  for (int i = 0; i < 3; ++i) CHECK(same.next_sleep(10) == 700us);
+  return slept;
 }
 
-TEST_CASE("a lane whose own messages have gone still asks less and less often", "[pace]") {
-  // All that it sends is small and has gone at once; its peer is in a long GEMM.
-  pace waiting{{.shortest = 50us, .longest = 2000us}};
-  waiting.moved(16);
-  waiting.moved(4096);
-  std::chrono::steady_clock::duration longest{};
-  for (int i = 0; i < 200; ++i) {
-    auto const sleep = waiting.next_sleep(100);
-    if (sleep > longest) longest = sleep;
-    std::this_thread::sleep_for(sleep);
+}  // namespace
+
+TEST_CASE("a lane that waits for its peers asks less and less often", "[pace]") {
+  pace waiting{{.shortest = 50us, .longest = 2000us}, 8};
+  time_point now{1s};
+  waiting.begin(now);
+  auto before = waiting.next_sleep(100, now);
+  CHECK(before == 50us);
+  for (int i = 0; i < 40; ++i) {
+    now += before;
+    waiting.moved(now);  // its own messages go, which says nothing of the peer's
+    auto const sleep = waiting.next_sleep(100, now);
+    CHECK(sleep >= before);
+    before = sleep;
   }
-  CHECK(longest == 2000us);
+  CHECK(before == 2000us);
+}
+
+TEST_CASE("behind a wire, whose buffers go on meanwhile, a lane learns to sleep long", "[pace]") {
+  pace lane{{.shortest = 50us, .longest = 2000us}, 8};
+  time_point arrived{1s};
+  auto const wire = [&](auto, time_point now) {
+    int came = 0;
+    for (; arrived + 1ms <= now; arrived += 1ms) ++came;
+    return came;
+  };
+  CHECK(last_sleep(lane, 512, wire) >= 1000us);
+}
+
+TEST_CASE("where nothing goes on while a lane sleeps, its sleeps stay short", "[pace]") {
+  pace lane{{.shortest = 50us, .longest = 2000us}, 8};
+  int trials = 0;
+  auto const one_each = [&](auto slept, time_point) {
+    trials += slept > 100us ? 1 : 0;
+    return 1;
+  };
+  (void)last_sleep(lane, 4096, one_each);
+  CHECK(trials == 0);  // 100 us were tried, found to halve the rate, and given up
+}
+
+TEST_CASE("a lane finds its way back to short sleeps when they begin to pay", "[pace]") {
+  pace lane{{.shortest = 50us, .longest = 2000us}, 8};
+  time_point arrived{1s};
+  REQUIRE(last_sleep(lane, 512, [&](auto, time_point now) {
+            int came = 0;
+            for (; arrived + 1ms <= now; arrived += 1ms) ++came;
+            return came;
+          }) >= 1000us);
+  CHECK(last_sleep(lane, 8192, [](auto, time_point) { return 1; }) <= 100us);
 }
 
 TEST_CASE("a sleep lies within its limits, and is no longer the less is left", "[pace]") {
   mpi::polling const limits{.shortest = 20us, .longest = 5000us};
-  pace moving{limits};
-  moving.moved(1000);
-  std::this_thread::sleep_for(2ms);
-  moving.moved(1000);
+  pace moving{limits, 1000};
+  time_point now{1s};
+  moving.begin(now);
+  moving.moved(1000, now);
+  now += 2ms;
+  moving.moved(1000, now);
   for (std::size_t left = 1; left < (std::size_t{1} << 40); left *= 4) {
     CAPTURE(left);
-    auto const sleep = moving.next_sleep(left);
+    auto const sleep = moving.next_sleep(left, now);
     CHECK(sleep >= limits.shortest);
     CHECK(sleep <= limits.longest);
-    CHECK(moving.next_sleep(0) <= sleep);
+    CHECK(moving.next_sleep(0, now) <= sleep);
   }
-  CHECK(moving.next_sleep(std::size_t{1} << 50) == limits.longest);
+}
+
+TEST_CASE("limits that leave no choice are kept to, and a lane never spins", "[pace]") {
+  pace fixed{{.shortest = 700us, .longest = 700us}, 8};
+  CHECK(last_sleep(fixed, 512, [](auto, time_point) { return 1; }) == 700us);
+  pace eager{{.shortest = 0us, .longest = 0us}, 8};
+  CHECK(last_sleep(eager, 64, [](auto, time_point) { return 1; }) >= 1us);
 }
