@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -25,7 +26,8 @@ namespace tpoverlap::inline v0::mpi::detail {
 class notice_board {
  public:
   notice_board(MPI_Comm own, int rank, int ranks) : comm_{own}, rank_{rank}, ranks_{ranks} {
-    check(MPI_Irecv(incoming_, capacity, MPI_CHAR, MPI_ANY_SOURCE, 0, comm_, &receive_), "MPI_Irecv", rank_);
+    check(MPI_Irecv(incoming_.get(), capacity, MPI_CHAR, MPI_ANY_SOURCE, 0, comm_, &receive_), "MPI_Irecv",
+          rank_);
   }
 
   notice_board(notice_board const&) = delete;
@@ -50,7 +52,10 @@ class notice_board {
 
   /// After `leave`.
   ~notice_board() {
-    if (aborted()) return;
+    if (aborted()) {
+      if (receive_ != MPI_REQUEST_NULL) (void)incoming_.release();  // another rank's notice may come yet
+      return;
+    }
     MPI_Cancel(&receive_);
     MPI_Wait(&receive_, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm_);
@@ -72,7 +77,7 @@ class notice_board {
     if (come == 0) return false;
     int length = 0;
     MPI_Get_count(&status, MPI_CHAR, &length);
-    keep(status.MPI_SOURCE, {incoming_, static_cast<std::size_t>(length < 0 ? 0 : length)});
+    keep(status.MPI_SOURCE, {incoming_.get(), static_cast<std::size_t>(length < 0 ? 0 : length)});
     return true;
   }
 
@@ -118,7 +123,7 @@ class notice_board {
   int rank_;
   int ranks_;
   MPI_Request receive_ = MPI_REQUEST_NULL;
-  char incoming_[capacity]{};
+  std::unique_ptr<char[]> incoming_ = std::make_unique<char[]>(capacity);
   std::mutex mutex_;
   bounded_text<capacity + 32> reason_;  // written once, before `aborted_`
   std::atomic<bool> aborted_{false};
