@@ -444,8 +444,8 @@ TEST_CASE("a rank lets go of its memory although the one that gave up does not c
     octets data(std::size_t{64} << 20);
     message const half{comm->rank() == 0 ? message::direction::send : message::direction::receive,
                        1 - comm->rank(), data.data(), data.size()};
-    comm->exchange(1, {&half, 1});
     if (comm->rank() == 0) {
+      comm->exchange(1, {&half, 1});
       std::this_thread::sleep_for(5ms);
       comm->abort("no more of this");
       comm->drain();
@@ -456,7 +456,10 @@ TEST_CASE("a rank lets go of its memory although the one that gave up does not c
       }
       require(seen, "rank 1 has not let go");
     } else {
-      outcome const end = outcome_of([&] { comm->wait(comm->lane(1)); });
+      outcome const end = outcome_of([&] {
+        comm->exchange(1, {&half, 1});
+        comm->wait(comm->lane(1));
+      });
       comm.reset();
       std::ofstream{flag} << "done";
       require(end.threw("aborted_error") && end.says("no more of this"), end.what);

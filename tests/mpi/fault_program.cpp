@@ -105,7 +105,13 @@ int lose_rank(int& argc, char**& argv, std::string_view how, bool inside_a_call)
     }
   }
   print("rank " + std::to_string(rank) + (told ? " has destroyed its communicator" : ": nothing happened"));
-  MPI_Barrier(survivors);  // a launcher may end the others when the first one ends
+  // A launcher may end the others when the first one ends.
+  MPI_Request all = MPI_REQUEST_NULL;
+  MPI_Ibarrier(survivors, &all);
+  for (int i = 0, met = 0; i < 2000 && met == 0; ++i) {
+    MPI_Test(&all, &met, MPI_STATUS_IGNORE);
+    std::this_thread::sleep_for(10ms);
+  }
   _exit(3);
 }
 
