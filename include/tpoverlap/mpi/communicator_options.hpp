@@ -16,7 +16,7 @@ namespace tpoverlap::inline v0::mpi {
 /// that polls is taken from the GEMM; one that sleeps too long lets the kernel's buffers run dry.
 struct polling {
   std::chrono::microseconds shortest{50};
-  std::chrono::microseconds longest{2000};
+  std::chrono::microseconds longest{500};
 
   friend constexpr bool operator==(polling const&, polling const&) = default;
 };
@@ -29,7 +29,7 @@ struct communicator_options {
   /// Messages travel in segments of this many bytes, a multiple of 64, at least 1024. A segment that fits the
   /// transport's eager limit (65536 bytes with its header for OpenMPI's sockets) is sent without asking the receiver
   /// first; the question would queue behind the data that is on its way.
-  std::size_t segment_bytes = std::size_t{32} << 10;
+  std::size_t segment_bytes = std::size_t{60} << 10;
 
   /// Segments that one operation has in MPI's hands at a time, each way. Few, so that chunks arrive in order.
   int window = 8;

@@ -78,11 +78,13 @@ class lane_transport {
     begin_sum(flows);
     choose_what_counts(flows);
     for (;;) {
-      bool const posted = post(flows);
-      bool const completed = complete(flows);
-      bool const summed = add(sum);
+      post(flows);
+      std::size_t const came = complete(flows);
+      while (add(sum)) {
+      }
       if (finished(flows)) return;
-      if (posted || completed || summed) continue;
+      if (2 * came >= sends_) continue;  // more may be there already
+      post(flows);
       auto const now = clock::now();
       if (now - looked_ >= time_between_looks) {
         looked_ = now;
@@ -112,8 +114,7 @@ class lane_transport {
   };
 
   static std::size_t count(int value) { return static_cast<std::size_t>(value); }
-  bool post(std::span<flow> flows) {
-    bool any = false;
+  void post(std::span<flow> flows) {
     for (bool const sending : {true, false}) {
       std::size_t const end = sending ? sends_ : requests_.size();
       for (std::size_t s = sending ? 0 : sends_; s < end; ++s) {
@@ -121,10 +122,8 @@ class lane_transport {
         std::size_t const next = choose(flows, sending);
         if (next == flows.size()) break;
         start(s, flows, next);
-        any = true;
       }
     }
-    return any;
   }
 
   bool may_go_on(std::span<flow const> flows, flow const& each) const {
@@ -197,7 +196,8 @@ class lane_transport {
   }
   std::byte* own_segment(std::size_t s) const { return segments_.get() + s * options_.segment_bytes; }
 
-  bool complete(std::span<flow> flows) {
+  /// Returns the number of requests that are done.
+  std::size_t complete(std::span<flow> flows) {
     int done = 0;
     int const code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done,
                                   indices_.data(), statuses_.data());
@@ -221,7 +221,7 @@ class lane_transport {
         }
       }
     }
-    return done > 0;
+    return count(done);
   }
 
   void finish(std::size_t s, flow& each, MPI_Status const& status) {
