@@ -180,19 +180,19 @@ case $case in
     for tool in bash dirname id mkdir rm rmdir tail mount unshare; do
       ln -s "$(command -v $tool)" "$work/bin/$tool"
     done
-    stub() { printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1" && chmod +x "$work/bin/$1"; }
+    fake() { printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1" && chmod +x "$work/bin/$1"; }
     for script in up.sh down.sh "run.sh -- true" "with.sh -- true" "cut.sh --host 0"; do
       # shellcheck disable=SC2086
       expect 77 "no rig on this machine: 'ip' is not on PATH" env PATH="$work/bin" bash ./$script
     done
-    stub ip 'echo "RTNETLINK answers: Operation not permitted" >&2; exit 2'
-    stub tc 'exit 2'
-    stub bridge 'exit 2'
+    fake ip 'echo "RTNETLINK answers: Operation not permitted" >&2; exit 2'
+    fake tc 'exit 2'
+    fake bridge 'exit 2'
     rm "$work/bin/id"
-    stub id 'echo 1000'
+    fake id 'echo 1000'
     expect 77 "need root" env PATH="$work/bin" bash ./up.sh --name $name
     if [ "$(id -u)" = 0 ]; then
-      stub id 'echo 0'
+      fake id 'echo 0'
       expect 77 "the kernel refuses 'ip netns add $name-switch' (RTNETLINK answers: Operation not permitted)" \
         env PATH="$work/bin" bash ./up.sh --name $name
       [ ! -e "$rig_root/$name" ] || failed "files of a rig that could not be made remain"

@@ -140,7 +140,6 @@ TEST_CASE("what is too small to be cut is not cut", "[tuned]") {
   on_two(quick(folder.file()), {.per_call = 8ms}, [](auto& comm, object& up, auto& on, auto& stream) {
     tune(up, on, stream);
     require(up.tuned() && up.chosen() == 0, "chose " + std::to_string(up.chosen()));
-    for (auto const& each : up.measured()) require(each.rounds_won == 0, "won");
     check_product(comm, up, on, stream);
   });
   auto const kept = tuning_file{folder.file()}.read().entries();

@@ -8,6 +8,7 @@
 #include <tpoverlap/schedule/violation.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace tpoverlap::inline v0::detail {
 
@@ -124,7 +125,8 @@ constexpr bool fits_operands(program_view const& p, operation const& op) {
 
 /// Whether every chunk has a size, and all together one that rows can be divided by.
 constexpr bool fits_weights(program_view const& p) {
-  if (p.weights == nullptr) return false;
+  // While compiling a null pointer is an error anyway, and g++ with -fsanitize=undefined refuses the comparison.
+  if (!std::is_constant_evaluated() && p.weights == nullptr) return false;
   std::int64_t all = 0;
   for (int c = 0; c < p.chunks; ++c) {
     if (p.weights[c] < 1) return false;
