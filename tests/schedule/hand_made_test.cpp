@@ -65,6 +65,7 @@ TEST_CASE("a message of a tile that does not lie in one piece", "[hand_made]") {
   // Chunks 0 and 1 of a shard are apart where all shards' chunks 0 come first.
   editable_program p = gathering::make();
   p.chunks = 2;
+  p.weights = {1, 1};
   p.buffers[gathering::gathered].arrangement = layout::by_chunk;
   for (tpoverlap::tile_access& use : p.accesses) use.tiles.chunks = 2;
   expect(p, rule::structure, reason::structure);
