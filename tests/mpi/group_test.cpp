@@ -7,7 +7,9 @@
 #include "../support/catch.hpp"
 #include "transfers.hpp"
 
+#include <algorithm>
 #include <climits>
+#include <cstring>
 
 using namespace tpoverlap_test;
 

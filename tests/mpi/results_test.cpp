@@ -8,7 +8,7 @@
 #include "ranks.hpp"
 
 #include <cstring>
-#include <numeric>
+#include <stdexcept>
 
 using namespace tpoverlap_test;
 
@@ -34,9 +34,10 @@ void compare(policy_cases const& cases, mpi::communicator& comm) {
     std::vector<float> const should = in_process(each, comm.rank());
     require(!is.empty() && is.size() == should.size(), each.name + ": another number of results");
     for (std::size_t i = 0; i < is.size(); ++i)
-      require(std::memcmp(&is[i], &should[i], sizeof(float)) == 0,
-              each.name + ": result " + std::to_string(i) + " of " + std::to_string(is.size()) + " is " +
-                  std::to_string(is[i]) + ", in process " + std::to_string(should[i]));
+      if (std::memcmp(&is[i], &should[i], sizeof(float)) != 0)
+        throw std::runtime_error{each.name + ": result " + std::to_string(i) + " of " +
+                                 std::to_string(is.size()) + " is " + std::to_string(is[i]) +
+                                 ", in process " + std::to_string(should[i])};
   }
   require(ran > 0, "no case for this number of ranks");
 }

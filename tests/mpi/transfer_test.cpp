@@ -6,6 +6,7 @@
 #include "../support/catch.hpp"
 #include "transfers.hpp"
 
+#include <algorithm>
 #include <random>
 
 using namespace tpoverlap_test;

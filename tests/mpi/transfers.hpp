@@ -8,6 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace tpoverlap_test {
@@ -49,9 +53,10 @@ class messages_of {
       auto const& half = halves_[each.half];
       auto const* const data = static_cast<std::uint8_t const*>(half.data);
       for (std::size_t i = 0; i < half.bytes; ++i)
-        require(data[i] == byte_at(each.peer, rank_, each.number, i),
-                what + ": byte " + std::to_string(i) + " of message " + std::to_string(each.number) + " of " +
-                    std::to_string(half.bytes) + " bytes from rank " + std::to_string(each.peer));
+        if (data[i] != byte_at(each.peer, rank_, each.number, i))
+          throw std::runtime_error{what + ": byte " + std::to_string(i) + " of message " +
+                                   std::to_string(each.number) + " of " + std::to_string(half.bytes) +
+                                   " bytes from rank " + std::to_string(each.peer)};
     }
   }
 
@@ -102,8 +107,9 @@ void run_collectives(mpi::communicator& comm, int lane, Elements elements) {
   };
   auto const holds = [&](std::vector<float> const& is, int shard, auto value, char const* what) {
     for (std::size_t i = 0; i < is.size(); ++i)
-      require(is[i] == value(shard, i), std::string{what} + ": element " + std::to_string(i) + " of " +
-                                            std::to_string(is.size()) + " of shard " + std::to_string(shard));
+      if (is[i] != value(shard, i))
+        throw std::runtime_error{std::string{what} + ": element " + std::to_string(i) + " of " +
+                                 std::to_string(is.size()) + " of shard " + std::to_string(shard)};
   };
   auto const all_hold = [&](auto value, char const* what) {
     for (int s = 0; s < size; ++s) holds(shards[static_cast<std::size_t>(s)], s, value, what);
