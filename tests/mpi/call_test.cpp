@@ -122,6 +122,27 @@ TEST_CASE("a lane that waits for its peers asks less and less often", "[pace]") 
   CHECK(before == 2000us);
 }
 
+TEST_CASE("a lane whose peer stops in the middle, or whose next peer is late, asks less and less often",
+          "[pace]") {
+  pace lane{{.shortest = 50us, .longest = 2000us}, 8};
+  time_point now{1s};
+  lane.begin(now);
+  for (int i = 0; i < 8; ++i) {
+    now += 100us;
+    lane.moved(32768, now);
+  }
+  auto const left =
+      GENERATE(std::size_t{100}, std::size_t{32768}, std::size_t{1} << 20, std::size_t{1} << 25);
+  CAPTURE(left);
+  // The rest is overdue after a tenth of a second at the latest; another second is waited for it in vain.
+  auto const end = now + 1200ms;
+  int asked = 0;
+  auto sleep = 0us + lane.next_sleep(left, now);
+  for (; now < end; now += sleep, ++asked) sleep = lane.next_sleep(left, now);
+  CHECK(sleep == 2000us);
+  CHECK(asked < 1000);  // of 24000 at the shortest
+}
+
 TEST_CASE("behind a wire, whose buffers go on meanwhile, a lane learns to sleep long", "[pace]") {
   pace lane{{.shortest = 50us, .longest = 2000us}, 8};
   time_point arrived{1s};

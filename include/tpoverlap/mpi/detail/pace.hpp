@@ -58,7 +58,9 @@ class pace {
       double const share = static_cast<double>(left) / static_cast<double>(moved_);
       std::chrono::duration<double> const half_of_rest =
           (share * (last_counted_ - began_) - (now - last_counted_)) / 2;
-      if (half_of_rest < wanted) wanted = std::chrono::duration_cast<clock::duration>(half_of_rest);
+      // What is overdue is asked for less and less often again: its sender may be in a long GEMM.
+      if (auto const off = std::chrono::abs(half_of_rest); off < wanted)
+        wanted = std::chrono::duration_cast<clock::duration>(off);
     }
     return (std::min)((std::max)(wanted, shortest_), longest_);
   }
